@@ -47,7 +47,7 @@ def cases():
     xgboost.XGBClassifier(n_estimators=300, max_depth=7).fit(X, y).save_model(path)
     on_forest = {"estimator": forest, "random_state": 0}
     on_energy = {"estimator": regressor, "random_state": 0}
-    ten = {"n_rules": 10, "max_rules": 10, "tune": None}
+    ten = {"n_rules": 10, "max_rules": 10}
     capped = {"max_rules": 10, "n_init": 10}
     fits = {
         "list spambase": ("RuleListClassifier", on_forest | ten),

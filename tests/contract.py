@@ -496,7 +496,7 @@ def test_the_seed_decides_and_not_the_jobs_nor_the_container(
     # Tables that are read in blocks are sampled beyond this.
     monkeypatch.setattr("clearwood._tables.learning.SAMPLE_ROWS", 60)
     X, y = (np.asarray(part[:200]) for part in case.data())
-    harder = {"n_rules": "auto", "tune": "auto", "max_rules": 3}
+    harder = {"n_rules": "auto", "max_rules": 3}
     settings = {k: v for k, v in harder.items() if k in case.parameters}
     found = []
     for n_jobs, table in zip((1, 2, 1), forms(X, tmp_path)):
@@ -644,7 +644,7 @@ def test_rules_are_explained(case):
 
 HOW_IT_WAS_FOUND = set(
     "cv_results_ history_ n_iter_ n_nodes_ n_rules_ n_start_components_ path_ "
-    "restarts_ selected_ settings_ single_split_fidelity_ tree_ trees_".split()
+    "restarts_ selected_ single_split_fidelity_ tree_ trees_".split()
 )
 """Of methods that simplify an ensemble, what is plain data."""
 

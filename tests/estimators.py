@@ -165,7 +165,7 @@ SIMPLIFIERS = [
         (
             cw.RuleListClassifier,
             cw.RuleListRegressor,
-            {"tune": None, "n_synthetic": 200},
+            {"n_synthetic": 200},
             "path choice shares order any-model",
         ),
         (
@@ -183,7 +183,7 @@ SIMPLIFIERS = [
         (
             cw.AdditiveRulesClassifier,
             cw.AdditiveRulesRegressor,
-            {"tune": None, "n_synthetic": 200},
+            {"n_synthetic": 200},
             "path choice shares order any-model",
         ),
         (cw.InTreesClassifier, cw.InTreesRegressor, {}, "path repeats shares order"),

@@ -83,8 +83,11 @@ class Adapted(ast.NodeTransformer):
         self.generic_visit(node)
         call = named_by(node.func)
         if call is not None:
+            known = parameters(call)
+            gone = of_kind("removed").keys() - known
+            node.keywords = [word for word in node.keywords if word.arg not in gone]
             for word in node.keywords:
-                if word.arg and word.arg not in parameters(call):
+                if word.arg and word.arg not in known:
                     word.arg = of_kind("parameter").get(word.arg, word.arg)
         return node
 

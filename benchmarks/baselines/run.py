@@ -45,7 +45,7 @@ METHODS = {
     "node-harvest, article": (
         "NodeHarvest", {"max_rules": None, "learn_from": "labels"}, (None,),
     ),
-    "list": ("RuleList", {"n_rules": 24, "max_rules": 24, "tune": None}, (10, 24)),
+    "list": ("RuleList", {"n_rules": 24, "max_rules": 24}, (10, 24)),
     "tree": ("DistilledTree", {"n_rules": 15, "max_rules": 15}, (10, 15)),
     "fab": ("FABRules", {"max_rules": 10}, (10,)),
 }  # fmt: skip

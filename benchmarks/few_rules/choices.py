@@ -151,10 +151,9 @@ def measured(loader, kind, method, goal):
     n_train = min(len(y) // 2, most)
     train, test = rows[:n_train], rows[n_train : n_train + MOST_TEST]
     model = make_model(kind, is_class, 0).fit(X[train], y[train])
-    settings = {} if method == "tree" else {"tune": None}
     found = simplifier(
         NAMES[method], is_class, model, max_rules=MAX_RULES, random_state=0,
-        **settings, **WAYS[method, goal],
+        **WAYS[method, goal],
     )  # fmt: skip
     begin = time.perf_counter()
     found.fit(X[train])
@@ -173,8 +172,8 @@ def measured(loader, kind, method, goal):
                 "literals": rules.evaluate(X[test]).n_literals,
                 **worth(rules, X[test], y[test], said, is_class),
                 **worth_of_model(model, X[test], y[test], is_class),
-                "estimate": judged["fidelity"][0][size - 1],
-                "standard_error": judged["standard_error"][0][size - 1],
+                "estimate": judged["fidelity"][size - 1],
+                "standard_error": judged["standard_error"][size - 1],
                 "chosen": found.n_rules_,
                 "seconds": taken,
             }

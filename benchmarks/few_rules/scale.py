@@ -20,9 +20,9 @@ ROWS = (2000, 5000, 20_000, 50_000, 200_000)
 QUICK_ROWS = (2000, 5000, 20_000)
 
 METHODS = {
-    "list": ("RuleListClassifier", {"n_rules": 10, "tune": None}),
+    "list": ("RuleListClassifier", {"n_rules": 10}),
     "tree": ("DistilledTreeClassifier", {"n_rules": 10}),
-    "additive": ("AdditiveRulesClassifier", {"n_rules": 10, "tune": None}),
+    "additive": ("AdditiveRulesClassifier", {"n_rules": 10}),
     "FAB, one restart": ("FABRulesClassifier", {"n_init": 1}),
 }
 """Name -> estimator and its settings."""

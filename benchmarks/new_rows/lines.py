@@ -60,8 +60,6 @@ def made_up(name, n_rows, is_class, generator):
 def rules_of(method, model, is_class, X, y, seed):
     make, settings = METHODS[method]
     settings = {"n_rules": N_RULES, "random_state": seed} | settings
-    if make == "RuleList":
-        settings["tune"] = None
     return simplifier(make, is_class, model, **settings).fit(X, y).rules_
 
 
@@ -87,7 +85,7 @@ def of_made_up(name, n_rows, task, kind, method, seed):
     model = make_model(kind, is_class, seed).fit(X, y)
     rules = rules_of(method, model, is_class, X, y, seed)
     X_new, _, true = made_up(name, N_TRUE, is_class, generator)
-    decides = rules.contributing(rules.encode(X_new))
+    decides = rules.contributing(rules.matches(X_new))
     for k, line in enumerate(lines_of(rules, X, y)):
         here = decides[:, k]
         if here.any() and line["rows"]:
@@ -100,7 +98,7 @@ def of_made_up(name, n_rows, task, kind, method, seed):
 def of_table(X, y, X_new, y_new, is_class, kind, method, seed):
     model = make_model(kind, is_class, seed).fit(X, y)
     rules = rules_of(method, model, is_class, X, y, seed)
-    decides = rules.contributing(rules.encode(X_new))
+    decides = rules.contributing(rules.matches(X_new))
     for k, line in enumerate(lines_of(rules, X, y)):
         here = decides[:, k]
         if here.sum() >= FEWEST and line["rows"]:

@@ -39,7 +39,7 @@ KINDS = {
 FITS = {
     "FAB as in the paper": ("FABRules", FAB_PAPER),
     "FAB, ours": ("FABRules", {}),
-    "Rule list": ("RuleList", {"n_rules": 10, "tune": None}),
+    "Rule list": ("RuleList", {"n_rules": 10}),
     "inTrees, R's settings": ("InTrees", IN_TREES_PAPER),
     "Born-again tree": ("BornAgainTree", {"n_rules": 128, "max_rules": 128}),
     "Distilled tree": ("DistilledTree", {"n_rules": 10}),

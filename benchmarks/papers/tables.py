@@ -287,9 +287,9 @@ def table_4():
             "NodeHarvest", {"max_rules": None, "learn_from": "labels"},
         ),
         "FAB, ours": ("FABRules", {}),
-        "rule list": ("RuleList", {"n_rules": 5, "tune": None}),
+        "rule list": ("RuleList", {"n_rules": 5}),
         "distilled tree": ("DistilledTree", {"n_rules": 5}),
-        "additive rules": ("AdditiveRules", {"n_rules": 5, "tune": None}),
+        "additive rules": ("AdditiveRules", {"n_rules": 5}),
     }  # fmt: skip
     for label, (method, settings) in fits.items():
         rules = timed_fit(named, method, **settings)[0].rules_

@@ -2,13 +2,15 @@
 
 import time
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from sklearn.model_selection import train_test_split
 
 import clearwood as cw
-from benchmarks._data import is_classes, table_of
+from benchmarks._data import is_classes, numbers, table_of
 from clearwood.references import BartReference
 
 VALUES = ("bodyfat", "baseball", "autorisk", "autompg")
@@ -43,12 +45,35 @@ class Case(NamedTuple):
         return "classification" if self.is_class else "regression"
 
 
+def sets_in(folder, is_class, sets):
+    """Names of the sets with classes or with values: those given, or a folder's."""
+    if not folder:
+        return sets
+    names = sorted(path.stem for path in Path(folder).glob("*.csv"))
+    return [name for name in names if table(name, folder)[2] == is_class]
+
+
+@lru_cache(maxsize=8)
+def table(name, folder=""):
+    """Rows, target, and whether it has classes, of a set or of a CSV file.
+
+    The target of a file is its last column: classes if it is text, or of two values.
+    """
+    if not folder:
+        X, y = table_of(name, 0)
+        return X, y if is_classes(name) else y.astype(float), is_classes(name)
+    frame = pd.read_csv(Path(folder) / f"{name}.csv")
+    frame = frame.dropna(subset=frame.columns[-1])
+    y = frame.pop(frame.columns[-1])
+    if pd.api.types.is_numeric_dtype(y) and y.nunique() > 2:
+        return numbers(frame), y.to_numpy(float), False
+    return numbers(frame), pd.factorize(y, sort=True)[0], True
+
+
 @lru_cache(maxsize=1)
-def make_case(name, run):
+def make_case(name, run, folder=""):
     """Three quarters of the rows to train on; of each class as many."""
-    X, y = table_of(name, 0)
-    is_class = is_classes(name)
-    y = y if is_class else y.astype(float)
+    X, y, is_class = table(name, folder)
     X, X_test, y, y_test = train_test_split(
         X, y, test_size=TEST_SHARE, random_state=run, stratify=y if is_class else None
     )

@@ -139,7 +139,7 @@ def carts(case, reference):
     Tuned are the fewest rows of a leaf, for every K; in ``cart_at_most`` the number of
     leaves up to K, too; in ``cart_tuned_accuracy`` for accuracy in place of log loss.
     """
-    sizes = {"n_leaf_nodes": SIZES, "min_samples_leaf": ROWS_OF_A_LEAF}
+    sizes = {"max_leaf_nodes": SIZES, "min_samples_leaf": ROWS_OF_A_LEAF}
     scores = {"loss": by_loss} | ({"accuracy": "accuracy"} if case.is_class else {})
     search = GridSearchCV(cart(case), sizes, scoring=scores, refit=False)
     with warnings.catch_warnings():
@@ -156,9 +156,9 @@ def carts(case, reference):
     def answer(**settings):
         return said_by_cart(cart(case, **settings).fit(case.X, case.y), case.X_test)
 
-    leaves = tried["n_leaf_nodes"]
+    leaves = tried["max_leaf_nodes"]
     found = {
-        "cart": {k: answer(n_leaf_nodes=k) for k in SIZES},
+        "cart": {k: answer(max_leaf_nodes=k) for k in SIZES},
         "cart_tuned": {k: best("loss", leaves == k) for k in SIZES},
         "cart_at_most": {k: best("loss", leaves <= k) for k in SIZES},
     }

@@ -38,9 +38,17 @@ def main():
 class Watched:
     """Keeps what is lost on every row that is held out."""
 
-    def _hold_out(self, *given):
-        self.lost_, evaluated_on = super()._hold_out(*given)
-        return self.lost_, evaluated_on
+    def _held_out_losses(self, *given):
+        self.folds_ = list(super()._held_out_losses(*given))
+        return iter(self.folds_)
+
+    def lost(self):
+        """Per size and row."""
+        sizes = self.size_path_.size
+        lost = np.empty((len(sizes), sum(len(test) for test, _, _ in self.folds_)))
+        for test, path, losses in self.folds_:
+            lost[:, test] = losses[path.up_to(sizes)]
+        return lost
 
 
 def scores(name, run):
@@ -53,7 +61,8 @@ def scores(name, run):
     path = tree.size_path_
     measure, score = next(iter(measures(case).items()))
     said = of_trees(case, tree.trees_).by_size
-    apart = tree.lost_[path.size - 1] - tree.lost_[path.held_out.argmin()]
+    lost = tree.lost()
+    apart = lost - lost[path.held_out.argmin()]
     by_size = {
         "held_out": path.held_out,
         "standard_error": path.standard_error,

@@ -1,9 +1,10 @@
 """How much trees change with the sample: table 3 of Afrabandpey et al. (2020).
 
-Usage: python -m benchmarks.projection.stability [--quick] [--fresh]
+Usage: python -m benchmarks.projection.stability [--quick] [--fresh] [--folder DIR]
 
 The package stochtree must be installed. A tree projected from a BART, the BART fitted
-to each sample anew, beside a CART tuned on it; both of the same size at most.
+to each sample anew, beside a CART tuned on it; both of the same size at most. With
+``--folder`` the sets are the CSV files there whose last column, the target, has values.
 """
 
 from functools import lru_cache, partial
@@ -14,8 +15,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
-from benchmarks._data import table_of
 from benchmarks._study import Study, arguments, markdown_table
+from benchmarks.projection.cases import sets_in, table
 from clearwood import projection
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import Interval, Question, Rule, Tree
@@ -43,11 +44,13 @@ MEASURES = (
 
 
 def main():
-    options = arguments(__doc__)
-    study = Study("projection_stability", ["set", "leaves", "method"], options)
-    sets = SETS[:1] if options.quick else SETS
+    options = arguments(__doc__, {"folder": "of CSV files"})
+    folder = options.folder
+    name = "projection_stability" + "_folder" * bool(folder)
+    study = Study(name, ["set", "leaves", "method"], options)
+    sets = sets_in(folder, False, SETS[:1] if options.quick else SETS)
     cases = {
-        (name, size, method): partial(measure, name, size, method)
+        (name, size, method): partial(measure, (name, folder), size, method)
         for name in sets
         for size in SIZES
         for method in METHODS
@@ -58,8 +61,7 @@ def main():
 
 def measure(name, size, method):
     """All measures, their mean and standard deviation over pairs."""
-    X, y = table_of(name, 0)
-    y = np.asarray(y, dtype=np.float64)
+    X, y, _ = table(*name)
     fit = partial(METHODS[method], name, size, X, y / y.std())
     found = projection.tree_stability(fit, X, n_refits=N_SAMPLES, random_state=0)
     row = {"size": float(np.mean(found.n_leaves))}
@@ -71,8 +73,7 @@ def measure(name, size, method):
 
 @lru_cache(maxsize=N_SAMPLES)
 def _bart(name, rows):
-    X, y = table_of(name, 0)
-    y = np.asarray(y, dtype=np.float64)
+    X, y, _ = table(*name)
     rows = np.frombuffer(rows, dtype=np.int64)
     return cw.reference(
         "bart",
@@ -144,7 +145,8 @@ def write_tables(study):
         for _, row in frame.iterrows()
     ]
     steadier = [_steadier(frame, kind) for kind in ("dissimilarity", "prediction_rms")]
-    printed = [[name, *values] for name, values in PRINTED.items()]
+    shown = set(frame["set"])
+    printed = [[name, *both] for name, both in PRINTED.items() if name in shown]
     study.write_markdown(
         "How much trees change with the sample",
         f"Trees of {N_SAMPLES} bootstrap samples, each pair of them compared: mean ± "

@@ -55,6 +55,11 @@ def runs_of(frame):
     return "Runs: " + ", ".join(f"{name} {n}" for name, n in n_runs.items()) + "."
 
 
+def notes(study, text):
+    """What is compared; of the paper's sets also what was found."""
+    return text.split("## In words")[0] if "folder" in study.name else text
+
+
 def software():
     return f"Beside it: stochtree {version('stochtree')}."
 
@@ -262,7 +267,7 @@ def write_prior(study, pictures):
     study.write_markdown(
         "A small tree of a good model, or of the data?",
         software(),
-        PRIOR,
+        notes(study, PRIOR),
         runs_of(frame),
         "## RMSE by size (figure 4)",
         *(f"![RMSE by size]({path.name})" for path in pictures[:1]),
@@ -303,7 +308,7 @@ def write_classes(study, pictures):
     study.write_markdown(
         "A small tree of a good classifier, or of the data?",
         software(),
-        CLASSES,
+        notes(study, CLASSES),
         runs_of(frame),
         *parts,
     )

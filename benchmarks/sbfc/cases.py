@@ -140,4 +140,4 @@ def problem_of(X, y, prior, **costs):
     penalty = scores.Penalty.of(
         prior, **costs, n_columns=n_columns, n_classes=n_classes
     )
-    return GraphProblem.from_scores(scores.score(table), penalty, "rooted")
+    return GraphProblem.from_scores(scores.score(table), penalty)

@@ -36,7 +36,7 @@ All rows of each set, on the same levels (see `sbfc_accuracy.md`). *SBFC* is \
 `SelectiveBayesianForestClassifier`: signal probabilities under its default prior \
 (*balanced*) and that of the thesis. *Random forest* is the impurity importance of 500 \
 trees; *lasso* the largest penalty at which a level of the feature has a coefficient, \
-relative to that of the first feature; *BART* the share of splits, 200 trees, 1,000 \
+relative to that of the first feature; *BART* the share of splits, 200 trees, 500 \
 draws, levels together. \
 *Found* is the number of features that matter among as many that rank first, ties \
 counted by the order of columns; *average precision* is that of the ranking. *Above* \

@@ -7,7 +7,7 @@ breaks this file alone.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from clearwood.columns.frames import read_once
 
 __all__ = [
     "Interval",
-    "PresetMixin",
     "StrOptions",
     "output_columns",
     "columns_of_transformers",
@@ -75,17 +74,6 @@ def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return restoring_fit
-
-
-class PresetMixin:
-    """Settings for which "auto" means that of ``preset``, or the default."""
-
-    preset: str | None
-    _presets: Mapping[str | None, Mapping[str, Any]]
-
-    def _setting(self, name: str) -> Any:
-        own = getattr(self, name)
-        return own if own != "auto" else self._presets[self.preset][name]
 
 
 def _interrupted(error: BaseException | None) -> bool:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood._numeric import Blocks, blocks, said_by_blocks, written_in_place
+from clearwood._numeric import Blocks, blocks, map_blocks, written_in_place
 from clearwood._numeric.blocks import GROUP_BLOCKS
 
 
@@ -66,10 +66,10 @@ def test_nothing_to_sum():
 @pytest.mark.parametrize("n_rows", [0, 6, 7, 20, 21])
 @pytest.mark.parametrize("said", ["numbers", "shares", "words"])
 def test_what_is_said_by_blocks_is_said_of_all(n_rows, said, monkeypatch):
-    monkeypatch.setattr(blocks, "SAID_ROWS", 7)
+    monkeypatch.setattr(blocks, "BLOCK_OF_ROWS", 7)
     x = np.arange(n_rows)
     answers = {"numbers": x, "shares": np.c_[x, -x] / 3, "words": x.astype("U5")}[said]
-    found = said_by_blocks(answers.__getitem__, n_rows)
+    found = map_blocks(answers.__getitem__, n_rows)
     assert found.dtype == answers.dtype
     np.testing.assert_array_equal(found, answers)
 

@@ -53,7 +53,7 @@ def test_duckdb_says_of_a_file_what_rules_say(make, table, tmp_path):
     else:
         risk = risk.to_numpy()
     rules = make(n_rules=8, n_synthetic=0, random_state=0).fit(X[:600], risk[:600])
-    assert len(rules.rules_.asked) >= 3
+    assert len(rules.rules_.used_features) >= 3
     path = tmp_path / "rows.parquet"
     X.to_parquet(path, row_group_size=5000)
     query = f"SELECT {rules.rules_.to_sql('duckdb')} FROM read_parquet('{path}')"

@@ -176,7 +176,7 @@ def test_what_cannot_be_reported_is_said(folder, rules, tmp_path):
 
 def test_a_saved_estimator_is_its_rules(frame, folder, tmp_path):
     X, y = frame[["dose", "ward"]], frame["state"]
-    fitted = cw.RuleListClassifier(n_rules=2, tune=None, random_state=0).fit(X, y)
+    fitted = cw.RuleListClassifier(n_rules=2, random_state=0).fit(X, y)
     saved = tmp_path / "fitted.zip"
     cw.save(fitted, saved)
     cw.save(fitted.rules_, tmp_path / "rules.json")

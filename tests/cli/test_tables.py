@@ -351,7 +351,7 @@ def test_only_columns_that_rules_ask_are_read(written):
     space = FeatureSpace(("day", "dose", "at"), (None,) * 3, info=info)
     rules = RuleList((Rule((Interval(0, 17987.0),), 2.0),), Rule((), 1.0), space)
     path = written("day,dose,at\n2019-04-03,much,lately\n,1,2019-04-01\n")
-    table = read_table_of(space, path, required=rules.asked)
+    table = read_table_of(space, path, required=rules.used_features)
     assert rules.predict(table).tolist() == [2.0, 1.0]
     with refuses(InputError, match="'dose'.*'much'"):
         read_table_of(space, path)

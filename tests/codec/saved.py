@@ -209,17 +209,17 @@ CASES = {
             FEW,
         )
         for name, own in {
-            "RuleList": {"tune": None, "exclude_features": ("member",)},
+            "RuleList": {"exclude_features": ("member",)},
             "DistilledTree": {"n_synthetic": 50},
             "BornAgainTree": {"n_node_samples": 20},
-            "AdditiveRules": {"tune": None, "n_synthetic": 50},
+            "AdditiveRules": {"n_synthetic": 50},
             "InTrees": {},
             "NodeHarvest": {"min_samples_leaf": 10},
             "FABRules": {"n_init": 2},
         }.items()
         for kind in ("Classifier", "Regressor")
     },
-    "RuleListClassifier-tuned": (
+    "RuleListClassifier-auto": (
         lambda: simplified("RuleList", True, n_rules="auto", n_synthetic=50),
         FEW,
     ),
@@ -339,7 +339,7 @@ CASES = {
         lambda: network("bernoulli", hybrid="sequential"), steps("bernoulli")
     ),
     "HMMLSTM-alone": (
-        lambda: network("categorical", hybrid=None, peephole=True), text()
+        lambda: network("categorical", hybrid=None, preset="paper"), text()
     ),
 }  # fmt: skip
 """Per file what makes its content, and rows to ask it about."""

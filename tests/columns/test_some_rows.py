@@ -7,7 +7,7 @@ import pytest
 
 from clearwood._numeric import blocks
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.columns.some_rows import said_of_rows
+from clearwood.columns.some_rows import map_rows
 from clearwood.exceptions import InputError
 
 NUMBERS = np.random.default_rng(0).integers(-9, 9, size=(20, 3)) / 2.0
@@ -30,7 +30,7 @@ TABLES = {
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("float32", [False, True])
 def test_what_is_said_some_rows_at_a_time(kind, float32, monkeypatch):
-    monkeypatch.setattr(blocks, "SAID_ROWS", 7)
+    monkeypatch.setattr(blocks, "BLOCK_OF_ROWS", 7)
     categories = (None, None, ("x", "y", "z") if kind == "words" else None)
     space = FeatureSpace(("a", "b", "c"), categories, float32=float32)
     table, sizes = TABLES[kind], []
@@ -41,17 +41,17 @@ def test_what_is_said_some_rows_at_a_time(kind, float32, monkeypatch):
 
     for asked in (None, {0, 2}):
         encoded = space.encode(table, asked)
-        found = said_of_rows(space, table, says, asked)
+        found = map_rows(space, table, says, asked)
         read = sorted(asked or range(3))
         np.testing.assert_array_equal(found[:, read], encoded[:, read])
     assert sizes == [7, 7, 6] * 2
     # Rows that are encoded already stay what they are.
     given = space.as_encoded(encoded)
-    np.testing.assert_array_equal(said_of_rows(space, given, says), encoded)
+    np.testing.assert_array_equal(map_rows(space, given, says), encoded)
 
 
 def test_errors_in_later_blocks_name_the_row_of_the_table(monkeypatch):
-    monkeypatch.setattr(blocks, "SAID_ROWS", 7)
+    monkeypatch.setattr(blocks, "BLOCK_OF_ROWS", 7)
     space = FeatureSpace.numeric(3)
 
     def says(rows):
@@ -64,4 +64,4 @@ def test_errors_in_later_blocks_name_the_row_of_the_table(monkeypatch):
     table[[9, 16], 0] = -1
     for X in (table, pd.DataFrame(table), table.tolist()):
         with pytest.raises(InputError, match="row 9"):
-            said_of_rows(space, X, says)
+            map_rows(space, X, says)

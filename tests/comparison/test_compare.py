@@ -100,7 +100,7 @@ def test_every_number_is_what_its_definition_says(found, forest):
 
 def test_points_say_their_true_size_and_come_once(found):
     for point in found.points:
-        assert point.n_rules == point.rules.n_rules <= point.asked <= 4
+        assert point.n_rules == point.rules.n_rules <= point.requested <= 4
         assert point.n_literals == point.rules.n_literals
         assert point.seconds > 0
     by_method = [(p.method, p.n_rules) for p in found.points if p.method != "em"]

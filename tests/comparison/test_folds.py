@@ -114,9 +114,9 @@ def test_methods_give_all_sizes_at_once_if_and_only_if_they_have_a_path(method):
     made = estimator_class(method, "regression")(ensemble, max_rules=4).fit(X)
     assert hasattr(made, "path_") == (method not in ONE_BY_ONE)
     answers = fit_job(problem, Job(method, groups[-1], 3))
-    assert answers[-1].asked <= 4 and answers[-1].rules.target == "level"
-    assert [a.asked for a in answers] == sorted(a.asked for a in answers)
-    assert all(a.n_rules == a.rules.n_rules <= a.asked for a in answers)
+    assert answers[-1].requested <= 4 and answers[-1].rules.target == "level"
+    assert [a.requested for a in answers] == sorted(a.requested for a in answers)
+    assert all(a.n_rules == a.rules.n_rules <= a.requested for a in answers)
     assert answers[-1].rules.about["model"].endswith("RandomForestRegressor")
     wrong = problem._replace(y=np.full(60, np.nan))
     held = fit_job(wrong, Job(method, groups[-1], 0))

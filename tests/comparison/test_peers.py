@@ -46,7 +46,7 @@ def test_a_peer_learns_from_the_ensemble_and_tells_in_our_names(tmp_path, monkey
     with pytest.warns(UserWarning, match="noise"):
         held = answers_of(problem, "imodels:FIGS", 0)
         last = answers_of(problem, "imodels:FIGS", 1)
-    assert [(a.asked, a.n_rules, a.n_literals) for a in last] == [
+    assert [(a.requested, a.n_rules, a.n_literals) for a in last] == [
         (2, 2, 2), (3, 3, 4), (4, 4, 6), (5, 5, 8),
     ]  # fmt: skip
     same_lines(last[-1].text)
@@ -106,7 +106,7 @@ def test_te2rules_gets_the_model_itself(monkeypatch):
     (answer,) = answers_of(problem, "te2rules", 1)
     assert type(seen["model"]) is RandomForestClassifier
     assert seen["names"] == ["X0", "X1"] and set(seen["y"]) == {0, 1}
-    assert (answer.asked, answer.n_rules, answer.n_literals) == (5, 3, 3)
+    assert (answer.requested, answer.n_rules, answer.n_literals) == (5, 3, 3)
     same_lines(answer.text)
     (held,) = answers_of(problem, "te2rules", 0)
     assert len(held.predicted) == 10

@@ -19,7 +19,7 @@ from clearwood.outcomes import Mean
 
 
 def rule_list(estimator, **settings):
-    quick = {"tune": None, "n_rules": 3, "max_rules": 3, "n_synthetic": 0}
+    quick = {"n_rules": 3, "max_rules": 3, "n_synthetic": 0}
     regressor = type(estimator).__name__.endswith("Regressor")
     make = cw.RuleListRegressor if regressor else cw.RuleListClassifier
     return make(estimator, **{**quick, "random_state": 0, **settings})
@@ -206,7 +206,7 @@ def test_the_weights_of_the_fit_are_those_of_the_refits():
     tree = DecisionTreeRegressor(random_state=0).fit(X, y)
     weight = (X[:, 0] < 200).astype(float)
     rules = cw.RuleListRegressor(
-        tree, n_rules=2, max_rules=2, tune=None, n_synthetic=0, random_state=0
+        tree, n_rules=2, max_rules=2, n_synthetic=0, random_state=0
     ).fit(X, y, sample_weight=weight)
     found = cw.stability(rules, X, y, sample_weight=weight, n_refits=4, random_state=0)
     assert found.agreement_with_rules > 0.95

@@ -21,7 +21,7 @@ from clearwood.rules import (
     Training,
     build_rule_set,
 )
-from clearwood.rules.building.new_rows import JudgedLines, fit_shrinkage
+from clearwood.rules.building.new_rows import FitAndHeldOut, fit_shrinkage
 from clearwood.rules.rule import statistics_text
 from clearwood.simplifiers import RuleListRegressor
 
@@ -156,7 +156,7 @@ def test_a_new_type_says_its_aggregate_and_is_scored_by_its_loss():
 
 
 def test_a_new_type_is_told_what_to_expect_on_rows_left_out():
-    lines = JudgedLines(*np.array([[40.0, 0.9, 0.09, 0.9, 0.09, 20.0, 0.8]] * 9).T)
+    lines = FitAndHeldOut(*np.array([[40.0, 0.9, 0.09, 0.9, 0.09, 20.0, 0.8]] * 9).T)
     sure = fit_shrinkage([lines], ClassProbabilities())
     assert fit_shrinkage([lines], Quantile(0.9)) == sure
 

@@ -28,7 +28,7 @@ def values_rules(n_rules, names=("height", "width")):
 
 def point(method, n_rules, error, *, rules=None, **measures):
     known = {
-        "asked": n_rules, "n_literals": 2 * n_rules, "error_se": 0.01,
+        "requested": n_rules, "n_literals": 2 * n_rules, "error_se": 0.01,
         "fidelity": 0.9, "coverage": 0.8, "overlap": 1.5, "stability": 0.95,
         "seconds": 2.0, "on_frontier": False, "text": str(rules),
     }  # fmt: skip

@@ -136,7 +136,7 @@ def test_the_fewest_lines_that_are_enough_are_shown_first(tmp_path):
 
 
 def test_two_points_of_as_many_lines_are_told_apart(tmp_path):
-    points = [point("fab", 3, 0.3 / k, asked=k) for k in (3, 5)]
+    points = [point("fab", 3, 0.3 / k, requested=k) for k in (3, 5)]
     page = page_of(tmp_path, frontier([*points, point("em", 3, 0.5)]))
     same_lines(page)
 

@@ -103,7 +103,7 @@ def words_of_page(page):
 def test_held_out_rows_have_a_word(tmp_path):
     result = Result(numbers())
     result.path_ = (RuleList((), numbers().otherwise, numbers().features), numbers())
-    result.cv_results_ = {"fidelity": [[0.8, 0.9]], "standard_error": [[0.1, 0.1]]}
+    result.cv_results_ = {"fidelity": [0.8, 0.9], "standard_error": [0.1, 0.1]}
     explained, used = words_of_page(page_of(tmp_path, result))
     assert explained == used and {"held-out", "r2"} <= used
 

@@ -104,7 +104,7 @@ def test_synthetic_rows_come_last_and_count_for_nothing_but_what_is_said():
 
 def test_the_grid_holds_what_the_model_asks_and_rules_may_ask():
     training = sample(2)
-    assert training.asked.tolist() == [0, 1]
+    assert training.used_features.tolist() == [0, 1]
     grid = training.grid
     assert grid.is_category.tolist() == [False, True]
     everything = Grid.of(training.codes, BINS.n_bins, BINS.is_category)
@@ -114,7 +114,7 @@ def test_the_grid_holds_what_the_model_asks_and_rules_may_ask():
         training.encoded, training.target, None, training.weight,
         training.model_predictions, BINS, exclude_features=exclude_features,
     )  # fmt: skip
-    assert part.asked.tolist() == [1]
+    assert part.used_features.tolist() == [1]
     # A box of the grid says nothing of what may not be asked.
     hue = np.array([True, False, False, False])
     assert [c.feature for c in part.region(hue)] == [1]

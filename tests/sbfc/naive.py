@@ -58,15 +58,6 @@ def forest_log_weights(forests, log_weight):
     return np.where(forests < 0, 0.0, found).sum(axis=1)
 
 
-def tree_sizes(parent):
-    """Number of nodes in the tree of every root."""
-    roots = list(range(len(parent)))
-    for i in roots:
-        while parent[roots[i]] >= 0:
-            roots[i] = parent[roots[i]]
-    return [roots.count(r) for r in sorted(set(roots))]
-
-
 def graphs(d):
     """Signal groups and parents of all graphs, one in each row."""
     signals, parents = [], []
@@ -80,7 +71,7 @@ def graphs(d):
     return np.array(signals), np.array(parents)
 
 
-def graph_log_posteriors(signals, parents, scores, penalty, target="rooted"):
+def graph_log_posteriors(signals, parents, scores, penalty):
     """Of all graphs, one after the other, by the formulas of 2.3.1."""
     found = []
     for signal, parent in zip(signals.astype(int), parents):
@@ -90,8 +81,6 @@ def graph_log_posteriors(signals, parents, scores, penalty, target="rooted"):
             total += scores.alone[group, j] - penalty.node[group]
             if p >= 0:
                 total += scores.gains(group)[j, p] - penalty.edge[group]
-        if target == "undirected":
-            total -= sum(math.log(size) for size in tree_sizes(parent))
         found.append(total)
     return np.array(found)
 

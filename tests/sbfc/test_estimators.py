@@ -39,19 +39,18 @@ def exact(corral):
 
 
 @pytest.mark.parametrize("case", GOLDEN["enumerated"], ids=lambda case: case["name"])
-@pytest.mark.parametrize("target", ["rooted", "undirected"])
-def test_golden_posteriors_of_tables(case, target):
+def test_golden_posteriors_of_tables(case):
     X, y = golden_table(case)
     prior = {name: case[name] for name in PRIOR} | {"prior": "paper"}
-    found = Forest("exact", target=target, n_graphs=200, random_state=0, **prior)
+    found = Forest("exact", n_graphs=200, random_state=0, **prior)
     found.fit(X, y)
-    expected = case[target]
+    expected = case["rooted"]
     np.testing.assert_allclose(
         found.inclusion_probability_, expected["signal_probability"], atol=1e-9
     )
     upper = np.triu(found.edge_probability_.toarray(), 1)
     np.testing.assert_allclose(upper, expected["edge_probability"], atol=1e-9)
-    evidence = case[f"log_evidence_unnormalised_{target}"]
+    evidence = case["log_evidence_unnormalised_rooted"]
     assert found.log_evidence_ == pytest.approx(evidence, abs=1e-9)
     # Graphs are draws: four standard errors.
     drawn = np.mean([graph.signal for graph in found.graphs_], axis=0)
@@ -86,10 +85,9 @@ def test_chains_find_what_the_sum_finds(sampler, corral, exact):
     assert (np.abs(away) <= 5 * np.hypot(*parts) + 1e-3).all()
 
 
-@pytest.mark.parametrize("target", ["rooted", "undirected"])
-def test_graphs_have_edges_as_often_as_they_should(target):
+def test_graphs_have_edges_as_often_as_they_should():
     X, y = golden_table(GOLDEN["enumerated"][0])
-    found = Forest(target=target, n_graphs=3000, random_state=0).fit(X, y)
+    found = Forest(n_graphs=3000, random_state=0).fit(X, y)
     edges = np.zeros(found.edge_probability_.shape)
     for graph in found.graphs_:
         child, parent = graph.edges.T
@@ -97,8 +95,6 @@ def test_graphs_have_edges_as_often_as_they_should(target):
     p = found.edge_probability_.toarray()
     error = 4 * np.sqrt(p * (1 - p) / 3000)
     assert (np.abs(edges + edges.T - p) <= error).all()
-    other = Forest(target={"rooted": "undirected"}.get(target, "rooted")).fit(X, y)
-    assert (np.abs(other.edge_probability_.toarray() - p) > 2 * error).any()
 
 
 def test_constant_columns_are_set_aside_but_counted(corral, exact):
@@ -192,12 +188,6 @@ def test_many_noise_features_do_not_hide_the_clusters():
 
 def test_what_cannot_be_is_refused(corral, monkeypatch):
     X, y = corral
-    for settings, message in (
-        ({"sampler": "collapsed", "target": "undirected"}, "'rooted'"),
-        ({"sampler": "exact", "target": "undirected"}, "'original'"),
-    ):
-        with refuses(InputError, match=message):
-            Forest(**settings).fit(X, y)
     with refuses(InputError, match="17"):
         Forest().fit(X, y, np.full(len(X), 1e15))
     ids = pd.DataFrame({"a": np.arange(128).astype(str), "b": X[:, 0]})
@@ -215,7 +205,6 @@ def test_auto_takes_what_can_be_done(corral, exact, monkeypatch):
     few = {"n_draws": 5, "n_graphs": 5, "random_state": 0}
     wide = np.column_stack([X, X])
     assert exact.sampler_ == "exact"
-    assert Forest(target="undirected", **few).fit(X, y).sampler_ == "original"
     found = Forest(**few).fit(wide, y)
     assert found.sampler_ == "collapsed"
     monkeypatch.setattr(collapsed, "BOUNDS", (0.01,))

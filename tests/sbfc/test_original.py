@@ -25,8 +25,6 @@ pytestmark = pytest.mark.filterwarnings(
 LIVELY = Penalty((0.6, 0.2), (0.0, 0.4))
 """Edges in both groups are common."""
 
-TARGETS = ("rooted", "undirected")
-
 
 def golden_problem(place):
     case = golden_cases()[place]
@@ -59,38 +57,33 @@ def same(draws, exact):
 # Against the exact posterior
 
 
-@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("place", range(3))
-def test_golden_posteriors(place, target):
+def test_golden_posteriors(place):
     case, scores, cost = golden_problem(place)
-    sampler = OriginalSampler(scores, cost, target=target, thin=8)
+    sampler = OriginalSampler(scores, cost, thin=8)
     chains = run_chains(sampler, n_draws=1200, n_warmup=50, random_state=place)
-    same(chains.draws["signal"], np.array(case[target]["signal_probability"]))
-    edge = np.array(case[target]["edge_probability"])
+    same(chains.draws["signal"], np.array(case["rooted"]["signal_probability"]))
+    edge = np.array(case["rooted"]["edge_probability"])
     same(joined(chains.draws["parent"]), edge + edge.T)
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_every_graph_comes_as_often_as_it_should(target):
+def test_every_graph_comes_as_often_as_it_should():
     _, scores, _ = golden_problem(0)
     signals, parents = naive.graphs(3)
-    log_each = naive.graph_log_posteriors(signals, parents, scores, LIVELY, target)
+    log_each = naive.graph_log_posteriors(signals, parents, scores, LIVELY)
     each = np.exp(log_each - logsumexp(log_each))
-    sampler = OriginalSampler(scores, LIVELY, target=target, thin=2)
+    sampler = OriginalSampler(scores, LIVELY, thin=2)
     draws = run_chains(sampler, n_draws=1500, n_warmup=20, random_state=1).draws
     drawn = np.concatenate([draws["signal"], draws["parent"]], axis=2)
     listed = np.hstack([signals, parents])
     same((drawn[:, :, None] == listed).all(axis=3), each)
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_trees_that_never_break_have_any_root(target):
+def test_trees_that_never_break_have_any_root():
     """As their edges weigh e^60 and more: only pivots lead from root to root."""
     d = 5
     scores = score(random_table((2,) * d, 30))
-    sampler = OriginalSampler(
-        scores, Penalty((-60.0, -60.0), (0.0, 0.0)), target=target, thin=5
-    )
+    sampler = OriginalSampler(scores, Penalty((-60.0, -60.0), (0.0, 0.0)), thin=5)
     draws = run_chains(sampler, n_draws=500, n_warmup=50, random_state=0).draws
     assert ((draws["parent"] >= 0).sum(axis=2) == d - 1).all()
     same(draws["parent"] < 0, np.full(d, 1 / d))
@@ -160,17 +153,16 @@ def test_geweke():
 # The chain itself
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_log_posterior_is_that_of_the_graph(target):
+def test_log_posterior_is_that_of_the_graph():
     table = random_table((2, 3, 2, 2, 3, 2, 2, 2), 30)
     scores = score(table)
-    sampler = OriginalSampler(scores, LIVELY, target=target, thin=7)
+    sampler = OriginalSampler(scores, LIVELY, thin=7)
     rng = np.random.default_rng(0)
     state, seen = sampler.init(rng), set()
     for _ in range(50):
         state, info = sampler.step(rng, state)
         graph = FeatureForest(state.signal, state.parent)
-        found = log_posterior(graph, scores, LIVELY, target)
+        found = log_posterior(graph, scores, LIVELY)
         assert state.log_posterior == pytest.approx(found, abs=1e-9)
         assert sampler.state_of(graph).log_posterior == state.log_posterior
         assert 0 <= info.switched <= 1
@@ -226,7 +218,6 @@ def test_another_problem_has_another_fingerprint():
     for other in (
         OriginalSampler(golden_problem(1)[1], cost),
         OriginalSampler(scores, LIVELY),
-        OriginalSampler(scores, cost, target="undirected"),
         OriginalSampler(scores, cost, thin=5),
     ):
         assert other.fingerprint != first
@@ -244,7 +235,7 @@ def test_one_feature():
 
 def test_edges_that_are_there_already_are_not_looked_for_again(monkeypatch):
     table = random_table([2, 3, 2, 2], n=60)
-    problem = GraphProblem.from_scores(score(table), LIVELY, "rooted")
+    problem = GraphProblem.from_scores(score(table), LIVELY)
     plain = OriginalSampler(problem.scores, LIVELY)
     monkeypatch.delattr(original, "strong_edges")
     given = OriginalSampler(problem.scores, LIVELY, edges=problem.edges)

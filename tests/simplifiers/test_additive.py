@@ -12,7 +12,7 @@ import clearwood as cw
 
 
 def additive(estimator, **settings):
-    quick = {"tune": None, "n_rules": 4, "max_rules": 4, "n_synthetic": 300}
+    quick = {"n_rules": 4, "max_rules": 4, "n_synthetic": 300}
     settings = {**quick, "random_state": 0, **settings}
     regressor = type(estimator).__name__.endswith("Regressor")
     make = cw.AdditiveRulesRegressor if regressor else cw.AdditiveRulesClassifier
@@ -109,17 +109,6 @@ def test_classes_are_the_printed_sum(cancer, n_classes):
             assert rule.scores[0] == 0
     told = forest.predict_proba(X)
     assert np.abs(found.predict_proba(X) - told).mean() < 0.1
-
-
-def test_tuning_tries_all_and_takes_the_best(diabetes):
-    X, y, forest = diabetes
-    found = additive(forest, tune="auto", n_rules="auto", max_rules=3)
-    found.fit(X[:150], y[:150])
-    fidelity = np.array(found.cv_results_["fidelity"])
-    assert fidelity.shape == (4, 3)
-    best = fidelity.max(axis=1).argmax()
-    for name, value in found.settings_.items():
-        assert found.cv_results_[name][best] == value
 
 
 def test_a_model_that_is_sure_gives_finite_scores():

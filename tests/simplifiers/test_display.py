@@ -95,7 +95,7 @@ def test_a_model_of_more_features_has_no_background_and_dashed_boxes():
 def test_rules_of_other_methods_are_drawn(fitted):
     fab, X, y = fitted
     kind = RuleListRegressor if fab.rules_.task == "regression" else RuleListClassifier
-    rules = kind(fab.estimator_, n_rules=3, tune=None, random_state=0).fit(X, y)
+    rules = kind(fab.estimator_, n_rules=3, random_state=0).fit(X, y)
     display = RegionsDisplay.from_estimator(rules, X, y).plot()
     assert [box.number for box in display.boxes] == [1, 2]
 

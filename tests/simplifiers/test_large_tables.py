@@ -27,7 +27,7 @@ def forest(table):
     return forest.fit(table[["a", "b", "c"]][:2000], table["y"][:2000])
 
 
-FEW = {"max_rules": 3, "tune": None, "random_state": 0}
+FEW = {"max_rules": 3, "random_state": 0}
 
 
 def test_all_rows_are_counted(table, forest, tmp_path):

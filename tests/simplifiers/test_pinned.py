@@ -19,14 +19,14 @@ def flowers():
 @pytest.fixture(scope="module")
 def mine(flowers):
     model, X, _ = flowers
-    rules = cw.simplify(model, X, max_rules=2, tune=None, random_state=0)
+    rules = cw.simplify(model, X, max_rules=2, random_state=0)
     rules = rules[:0].add("petal length (cm) > 5.5 and petal width (cm) > 2 then 2")
     return rules.add("sepal length (cm) <= 4.5 then 1", at=2)
 
 
 def test_pinned_rules_come_first_and_the_others_see_only_what_they_leave(flowers, mine):
     model, X, y = flowers
-    settings = {"tune": None, "random_state": 0}
+    settings = {"random_state": 0}
     rules = cw.simplify(model, X, y, pinned=mine, max_rules=5, **settings)
     for kept, told in zip(mine.rules, rules.rules):
         assert (told.conditions, told.prediction) == (kept.conditions, kept.prediction)
@@ -47,8 +47,7 @@ def test_rows_without_weight_stay_without_it(flowers, mine):
     model, X, y = flowers
     weight = (y != 0).astype(float)
     rules = cw.simplify(
-        model, X, y, pinned=mine, max_rules=4, sample_weight=weight, tune=None,
-        random_state=0,
+        model, X, y, pinned=mine, max_rules=4, sample_weight=weight, random_state=0,
     )  # fmt: skip
     assert rules.n_rows == weight.sum()
     assert not any(rule.prediction == 0 for rule in rules)
@@ -58,7 +57,7 @@ def test_rows_without_weight_stay_without_it(flowers, mine):
 def test_rules_found_before_stay_as_they_are(method):
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    first = cw.simplify(model, X, y, max_rules=3, tune=None, random_state=0)
+    first = cw.simplify(model, X, y, max_rules=3, random_state=0)
     again = cw.simplify(
         model, X, y, pinned=first, method=method, max_rules=6, random_state=1
     )

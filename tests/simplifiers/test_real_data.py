@@ -149,7 +149,7 @@ def test_crx_of_catboost(shared_data, tmp_path):
     path = tmp_path / "model.json"
     model.save_model(str(path), format="json")
     assert "hash" in str(cw.check(path))
-    rules = cw.simplify(path, X, y, tune=None, random_state=0)
+    rules = cw.simplify(path, X, y, random_state=0)
     scores = rules.evaluate(X, y, model=np.ravel(model.predict(X)))
     assert scores.fidelity > 0.8
     # The flag that says most, by its text.
@@ -175,7 +175,7 @@ def test_a_list_says_more_of_a_spambase_forest_than_a_tree(shared_data):
     fidelity = []
     for seed in (0, 1):  # Which boxes there are to choose from is luck.
         found = cw.RuleListClassifier(
-            forest, n_rules=5, max_rules=5, tune=None, random_state=seed
+            forest, n_rules=5, max_rules=5, random_state=seed
         ).fit(X_train)
         scores = found.rules_.evaluate(X_test, y_test, model=forest)
         fidelity.append(scores.fidelity)
@@ -191,9 +191,9 @@ def test_a_list_says_more_of_an_energy_forest_than_a_tree(shared_data):
         X, y, train_size=384, random_state=0
     )
     forest = RandomForestRegressor(100, random_state=0).fit(X_train, y_train)
-    found = cw.RuleListRegressor(
-        forest, n_rules=5, max_rules=5, tune=None, random_state=0
-    ).fit(X_train, y_train)
+    found = cw.RuleListRegressor(forest, n_rules=5, max_rules=5, random_state=0).fit(
+        X_train, y_train
+    )
     tree = DecisionTreeRegressor(max_leaf_nodes=5, random_state=0)
     tree.fit(X_train, forest.predict(X_train))
     told = forest.predict(X_test)

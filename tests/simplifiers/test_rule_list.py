@@ -9,7 +9,7 @@ from tests.wording import refuses, same_text
 import clearwood as cw
 from clearwood.exceptions import InputError
 from clearwood.simplifiers._common.base import check_range
-from clearwood.simplifiers._common.size_path import HeldOutFidelity
+from clearwood.simplifiers._common.size_path import fewest_rules
 from clearwood.simplifiers._common.synthetic_rows import (
     MOST_LEVELS,
     _places,
@@ -18,7 +18,7 @@ from clearwood.simplifiers._common.synthetic_rows import (
 
 
 def rule_list(estimator, **settings):
-    quick = {"tune": None, "n_rules": 4, "max_rules": 4, "n_synthetic": 500}
+    quick = {"n_rules": 4, "max_rules": 4, "n_synthetic": 500}
     settings = {**quick, "random_state": 0, **settings}
     regressor = type(estimator).__name__.endswith("Regressor")
     make = cw.RuleListRegressor if regressor else cw.RuleListClassifier
@@ -58,47 +58,14 @@ def test_rules_say_the_mean_of_the_rows_that_they_catch(cancer, diabetes):
         assert rule.prediction == near
 
 
-def test_choice_of_settings():
-    judged = HeldOutFidelity(
-        np.array([[0.5, 0.8, 0.81], [0.4, 0.84, 0.86], [0.6, 0.7, 0.7]]),
-        np.full((3, 3), 0.03),
-    )
-    assert judged.best_settings(1) == 2
-    assert judged.best_settings(None) == 1
+def test_choice_of_a_size():
+    error = [0.03, 0.03, 0.03]
     # Half an error is close enough, a whole one is not.
-    assert judged.fewest_rules(0) == 2
-    assert judged.fewest_rules(1) == 3
+    steep = {"fidelity": [0.4, 0.84, 0.86], "standard_error": error}
+    assert fewest_rules(steep) == 3
+    assert fewest_rules(steep | {"fidelity": [0.5, 0.8, 0.81]}) == 2
     # What was asked for decides, where it is not agreement.
-    other = judged._replace(score=judged.fidelity[::-1], score_error=np.zeros((3, 3)))
-    assert other.best_settings(1) == 0
-    assert other.fewest_rules(2) == 3
-
-
-def test_tuning_tries_all_and_takes_the_best(cancer):
-    X, y, forest = cancer
-    found = rule_list(forest, tune="auto", n_rules=3, max_rules=3).fit(X[:200], y[:200])
-    fidelity = np.array(found.cv_results_["fidelity"])
-    assert fidelity.shape == (8, 3)
-    best = np.array(found.cv_results_["score"])[:, 2].argmax()
-    for name, value in found.settings_.items():
-        assert found.cv_results_[name][best] == value
-    few = rule_list(
-        forest, tune="auto", n_synthetic=0, combine="first", n_rules=2, max_rules=2
-    )
-    assert len(few.fit(X[:100], y[:100]).cv_results_["synthetic"]) == 2
-
-
-def test_combine_is_kept_to(diabetes):
-    X, y, forest = diabetes
-    overlap = {}
-    for combine in ("first", "near-disjoint", "disjoint"):
-        found = rule_list(forest, combine=combine, n_rules=6, max_rules=6).fit(X, y)
-        matches = found.rules_.matches(X).sum(axis=1)
-        overlap[combine] = np.maximum(matches - 1, 0).mean()
-    assert overlap["disjoint"] == 0
-    # Both are found by a search; where little overlaps anyway, luck is larger.
-    assert overlap["first"] >= 0.9 * overlap["near-disjoint"]
-    assert overlap["first"] > 0
+    assert fewest_rules(steep | {"score": [0.9, 0.4, 0.9], "score_error": error}) == 1
 
 
 def test_who_weighs_most_is_followed_most(cancer):
@@ -135,7 +102,7 @@ def test_small_weights_leave_rules_their_support(cancer):
 def test_simplify_by_lists(cancer):
     X, y, forest = cancer
     rules = cw.simplify(
-        forest, X, y, method="list", max_rules=3, n_rules=3, tune=None, random_state=0
+        forest, X, y, method="list", max_rules=3, n_rules=3, random_state=0
     )
     assert 1 < rules.n_rules <= 3
     with refuses(InputError):
@@ -203,18 +170,6 @@ def test_values_that_cannot_be_squared_are_refused():
     with refuses(InputError, match="170"):
         check_range(np.array([0.0, 1e-170]), "What it says")
     check_range(np.array([1e-170, 1e-170]), "What it says")
-
-
-def test_disjoint_lists_go_on_where_boxes_block_one_another(diabetes):
-    X, y, forest = diabetes
-    disjoint = rule_list(forest, combine="disjoint", n_rules=8, max_rules=8).fit(X, y)
-    assert disjoint.rules_.n_rules == 8
-    assert disjoint.rules_.matches(X).sum(axis=1).max() == 1
-    tree = cw.DistilledTreeRegressor(forest, n_rules=8, n_synthetic=500, random_state=0)
-    of_tree = tree.fit(X, y).rules_.evaluate(X, model=forest).fidelity
-    found = disjoint.rules_.evaluate(X, model=forest).fidelity
-    assert found > of_tree - 0.03
-    assert [rules.n_rules for rules in disjoint.path_] == list(range(1, 9))
 
 
 def test_categories_without_number_take_few_columns_while_neighbours_are_sought():

@@ -35,15 +35,10 @@ def test_of_what_is_as_good_the_list_is_taken(cancer, monkeypatch):
 
 
 def test_figures_are_those_of_what_was_chosen():
-    judged = {
-        "synthetic": [True, False],
-        "fidelity": [[0.5, 0.6], [0.7, 0.8]],
-        "standard_error": [[0.1, 0.2], [0.3, 0.4]],
-    }
-    chosen = {"settings_": {"synthetic": False}, "n_rules_": 2}
-    found = SimpleNamespace(cv_results_=judged, **chosen)
+    judged = {"fidelity": [0.7, 0.8], "standard_error": [0.3, 0.4]}
+    found = SimpleNamespace(cv_results_=judged, n_rules_=2)
     assert api._held_out(found) == (0.8, 0.4)
-    judged |= {"score": [[1, 2], [3, 4]], "score_error": [[5, 6], [7, 8]]}
+    judged |= {"score": [3, 4], "score_error": [7, 8]}
     assert api._held_out(found) == (4, 8)
 
 

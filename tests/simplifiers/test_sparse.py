@@ -136,7 +136,7 @@ def test_of_many_columns_those_that_matter_are_searched(
     monkeypatch.setattr(sparse_tables, "MOST_CELLS", 1)
     monkeypatch.setattr(sparse_tables, "FEWEST_COLUMNS", 3)
     rules = cw.simplify(model, csr_array(X), y, n_rules=4, **QUICK)
-    assert rules.asked <= {3, 7, 20}
+    assert rules.used_features <= {3, 7, 20}
     assert rules.evaluate(csr_array(X), model=model).fidelity > 0.8
     if name == "black box":
         assert "columns" in rules.about["cuts"] and "of 30" in rules.about["cuts"]
@@ -178,7 +178,7 @@ def test_missing_cells_are_missing(table):
 def test_names_and_positions_are_of_all_columns(table, models):
     X, (model, y) = table[0], models["forest"]
     rules = cw.simplify(model, csr_array(X), y, exclude_features=[3], **QUICK)
-    assert 3 not in rules.asked and rules.about["exclude_features"] == "x3"
+    assert 3 not in rules.used_features and rules.about["exclude_features"] == "x3"
     assert rules.features.names == tuple(f"x{d}" for d in range(30))
     never_asked = next(d for d in range(30) if not model.feature_importances_[d])
     cw.simplify(model, csr_array(X), y, exclude_features=[f"x{never_asked}"], **QUICK)

@@ -5,7 +5,7 @@ from clearwood._numeric.blocks import (
     BLOCK_ROWS,
     Block,
     Blocks,
-    said_by_blocks,
+    map_blocks,
     written_in_place,
 )
 from clearwood._numeric.category_order import category_ranks
@@ -34,7 +34,7 @@ __all__ = [
     "pool_values",
     "product",
     "rounded",
-    "said_by_blocks",
+    "map_blocks",
     "spawn_generators",
     "variance",
     "weighted_mean_and_error",

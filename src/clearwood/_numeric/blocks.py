@@ -11,7 +11,7 @@ import numpy as np
 BLOCK_ROWS = 16_384
 """Rows per block; a different value changes results in the last bits."""
 
-SAID_ROWS = 65_536
+BLOCK_OF_ROWS = 65_536
 """Batch size of predictions; results do not depend on it."""
 
 GROUP_BLOCKS = 16
@@ -39,12 +39,12 @@ def written_in_place(parts: Iterator[np.ndarray], n_rows: int) -> np.ndarray:
     return whole
 
 
-def said_by_blocks(says: Callable[[slice], np.ndarray], n_rows: int) -> np.ndarray:
-    """Apply a function of single rows to batches of :data:`SAID_ROWS` rows."""
-    starts = range(0, max(n_rows, 1), SAID_ROWS)
+def map_blocks(function: Callable[[slice], np.ndarray], n_rows: int) -> np.ndarray:
+    """Apply a function of single rows to batches of :data:`BLOCK_OF_ROWS` rows."""
+    starts = range(0, max(n_rows, 1), BLOCK_OF_ROWS)
     # A generator would swallow an interrupt while it is closed.
-    blocks = map(lambda start: slice(start, start + SAID_ROWS), starts)  # noqa: C417
-    return written_in_place(map(says, blocks), n_rows)
+    blocks = map(lambda start: slice(start, start + BLOCK_OF_ROWS), starts)  # noqa: C417
+    return written_in_place(map(function, blocks), n_rows)
 
 
 Block = TypeVar("Block", bound=tuple[Any, ...])

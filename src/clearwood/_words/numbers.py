@@ -119,11 +119,11 @@ def measured_text(value: float, low: float, high: float) -> str:
     if decimals is not None and decimals < 0 and value:
         second = 1 - math.floor(math.log10(abs(value)))
         decimals = max(decimals, min(second, 0))
-    told, *ends = (
+    number, *ends = (
         short_text(number) if decimals is None else _rounded(number, decimals)
         for number in (value, low, high)
     )
-    return f"{told} [{', '.join(ends)}]"
+    return f"{number} [{', '.join(ends)}]"
 
 
 def rounded_text(value: float, width: float) -> str:

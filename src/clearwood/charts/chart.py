@@ -330,13 +330,13 @@ def svg(chart: Chart, name: str, words: str = "", *, look: str = "") -> Markup:
         f'{height:g}" role="{"group" if links else "img"}" '
         f'aria-labelledby="{ids}">\n'
     )
-    about = [_said("title", name, chart.title)]
-    about += [_said("desc", name, words)] if words else []
+    about = [_about("title", name, chart.title)]
+    about += [_about("desc", name, words)] if words else []
     lines = [*about, *(element for element in elements if element)]
     return start + Markup("\n").join(lines) + Markup("\n</svg>")
 
 
-def _said(tag: str, name: str, words: str) -> Markup:
+def _about(tag: str, name: str, words: str) -> Markup:
     """Title or description element."""
     return Markup(f'<{tag} id="{name}-{tag}">') + visible(words) + Markup(f"</{tag}>")
 

@@ -26,6 +26,7 @@ class EvaluatedRules(NamedTuple):
 def evaluate_rules(rules: Any, X: Any, y: Any, model: Any, args: Any) -> EvaluatedRules:
     """Evaluate rules, and their model, if labels and a model are given."""
     from clearwood.rules.decisions import decisions
+    from clearwood.rules.evaluation.tables import survey
 
     predicted = None if model is None else model.predict(X)
     error, decided = math.nan, None
@@ -35,13 +36,7 @@ def evaluate_rules(rules: Any, X: Any, y: Any, model: Any, args: Any) -> Evaluat
             pos_label=args.pos_label, threshold=args.threshold,
         )  # fmt: skip
         error = math.nan if predicted is None else rules.outcome.mean_loss(y, predicted)
-    return EvaluatedRules(
-        rules.described_on(X, y, model=predicted),
-        rules.evaluate(X, y, model=predicted),
-        decided,
-        model,
-        error,
-    )
+    return EvaluatedRules(*survey(rules, X, y, predicted), decided, model, error)
 
 
 def scores_as_dict(evaluated: EvaluatedRules) -> dict[str, Any]:

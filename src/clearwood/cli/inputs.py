@@ -166,7 +166,7 @@ def read_saved(path: str) -> tuple[Any, Any]:
 
 def read_rows(rules: Any, args: Any) -> Any:
     """Rows of a file, encoded for rules."""
-    return _read_for(rules, args, required=rules.asked)
+    return _read_for(rules, args, required=rules.used_features)
 
 
 def _read_for(known: Any, args: Any, **settings: Any) -> Any:
@@ -190,7 +190,7 @@ def read_new_rows(rules: Any, args: Any) -> NewRows:
     frame = _read_for(
         model or rules,
         args,
-        required=None if model else rules.asked,
+        required=None if model else rules.used_features,
         target=target,
         task=rules.task,
     )

@@ -39,7 +39,7 @@ def _fits(lookup: str, labels: tuple[Any, ...]) -> bool:
     return True
 
 
-SAID = ("name", "unit", "description", "kind")
+INFO = ("name", "unit", "description", "kind")
 """Metadata from ColumnInfo; files omit default values, and older ones all of it."""
 
 FEATURE = fields.record(
@@ -48,7 +48,7 @@ FEATURE = fields.record(
     fields.Field("lookup", fields.TEXT),
     fields.Field("missing_at", fields.optional(fields.NUMBER)),
     fields.Field("shown", fields.NAME, "name", absent=fields.UNSET),
-    *(fields.Field(key, fields.NAME, absent=fields.UNSET) for key in SAID[1:]),
+    *(fields.Field(key, fields.NAME, absent=fields.UNSET) for key in INFO[1:]),
     check=_check_feature,
 )
 
@@ -90,23 +90,23 @@ class Features:
             for key in ("column", "categories", "lookup", "missing_at")
         )
         refuse_repeated(names, top["features"], "the name")
-        said = ({key: one[key] for key in SAID if key in one} for one in records)
+        infos = ({key: one[key] for key in INFO if key in one} for one in records)
         values["features"] = FeatureSpace(
             names, categories, top["named"].flag(), lookup, missing_at,
-            top["float32"].flag(), tuple(ColumnInfo(**own) for own in said),
+            top["float32"].flag(), tuple(ColumnInfo(**own) for own in infos),
         )  # fmt: skip
         if arrays is not None:
             arrays.sizes["features"] = len(names)
 
 
 def _record(features: FeatureSpace, d: int) -> dict[str, Any]:
-    said, usual = vars(features.info[d]), vars(ColumnInfo())
+    info, usual = vars(features.info[d]), vars(ColumnInfo())
     return {
         "column": features.names[d],
         "categories": features.categories[d],
         "lookup": features.lookup[d],
         "missing_at": features.missing_at[d],
-        **{key: value for key, value in said.items() if value != usual[key]},
+        **{key: value for key, value in info.items() if value != usual[key]},
     }
 
 

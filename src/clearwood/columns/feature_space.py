@@ -23,9 +23,9 @@ from clearwood.columns.cityhash import category_hash
 from clearwood.columns.frames import codes_of, frame_of
 from clearwood.columns.info import (
     ColumnInfo,
+    info_with,
     kinds_of,
     read_column_info,
-    said_with,
 )
 from clearwood.columns.sparse_tables import is_matrix
 from clearwood.columns.warned_once import is_new, users_level
@@ -169,10 +169,10 @@ class FeatureSpace:
         ]
         kinds = kinds_of(encoded, numeric, flags)
         pairs = zip(self.info, kinds)
-        told = (info if info.is_time else replace(info, kind=k) for info, k in pairs)
-        return replace(self, info=tuple(told)).with_info(said_with(X))
+        infos = (info if info.is_time else replace(info, kind=k) for info, k in pairs)
+        return replace(self, info=tuple(infos)).with_info(info_with(X))
 
-    def as_in(self, X: Any, asked: Collection[int] | None = None) -> FeatureSpace:
+    def as_in(self, X: Any, used: Collection[int] | None = None) -> FeatureSpace:
         """Copy with the names and category labels of a table.
 
         A model file may lack names, have names with underscores for spaces (LightGBM),
@@ -181,7 +181,7 @@ class FeatureSpace:
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-        asked : set of int, optional
+        used : set of int, optional
             As in :meth:`encode`.
 
         Returns
@@ -200,7 +200,7 @@ class FeatureSpace:
         """
         categories = list(self.categories)
         hashed = [d for d, lookup in enumerate(self.lookup) if lookup == "hash"]
-        columns = self.columns(X, asked) if hashed else []
+        columns = self.columns(X, used) if hashed else []
         for d in hashed:
             texts = {cells.cell_text(cell) for cell in columns[d].tolist()}
             # In order, as two texts can have the same hash.
@@ -210,7 +210,7 @@ class FeatureSpace:
             }
             labels = self.categories[d] or ()
             categories[d] = tuple(known.get(label, label) for label in labels)
-        found = self._names_in(X, asked) if is_frame(X) else self.names
+        found = self._names_in(X, used) if is_frame(X) else self.names
         return replace(
             self,
             names=tuple(own or name for own, name in zip(found, self.names)),
@@ -219,7 +219,7 @@ class FeatureSpace:
         )
 
     def _names_in(
-        self, X: Any, asked: Collection[int] | None = None
+        self, X: Any, used: Collection[int] | None = None
     ) -> tuple[str | None, ...]:
         """Per feature the name of its column in a frame; None if it is not needed."""
         names = [str(name) for name in X.columns]
@@ -233,7 +233,7 @@ class FeatureSpace:
         count = Counter(free.values())
         unblanked = {short: n for n, short in free.items() if count[short] == 1}
         found = [n if n in known else unblanked.get(n) for n in self.names]
-        needed = range(self.n_features) if asked is None else asked
+        needed = range(self.n_features) if used is None else used
         absent = [self.names[d] for d in sorted(needed) if found[d] is None]
         if absent:
             raise InputError(
@@ -243,7 +243,7 @@ class FeatureSpace:
         return tuple(found)
 
     def encode(
-        self, X: Any, asked: Collection[int] | None = None, *, whole: bool = False
+        self, X: Any, used: Collection[int] | None = None, *, whole: bool = False
     ) -> np.ndarray:
         """Encode a table as the float64 matrix that all packages use.
 
@@ -258,7 +258,7 @@ class FeatureSpace:
         X : array-like or pandas or polars frame of shape (n_samples, n_features)
             Columns of a frame are matched by name where the model has names (further
             columns are ignored), else by position.
-        asked : set of int, optional
+        used : set of int, optional
             Features that are needed: cells of others are not read, and a frame may lack
             them. All by default.
         whole : bool, default=False
@@ -285,11 +285,11 @@ class FeatureSpace:
                 return cells.as_float64(X, self.float32)
             columns = list(X.T)
         else:
-            columns = self.columns(X, asked, whole=whole)
+            columns = self.columns(X, used, whole=whole)
         n_rows = len(columns[0]) if columns else 0
         encoded = np.full((n_rows, self.n_features), np.nan)
         everything = range(self.n_features)
-        needed = everything if asked is None else frozenset(asked)
+        needed = everything if used is None else frozenset(used)
         strange = []
         for d in everything if whole else sorted(needed):
             codes = codes_of(X, self, columns[d], d)
@@ -366,16 +366,16 @@ class FeatureSpace:
         return is_at
 
     def columns(
-        self, X: Any, asked: Collection[int] | None = None, *, whole: bool = False
+        self, X: Any, used: Collection[int] | None = None, *, whole: bool = False
     ) -> list[np.ndarray]:
         """Raw cells of a table, one array per feature; see :meth:`encode`.
 
         Features that are not read are filled with missing values.
         """
-        all_read = asked is None or whole
-        read = range(self.n_features) if all_read else frozenset(asked or ())
+        all_read = used is None or whole
+        read = range(self.n_features) if all_read else frozenset(used or ())
         if is_frame(X):
-            return self._frame_columns(X, asked, read)
+            return self._frame_columns(X, used, read)
         if getattr(getattr(X, "dtype", None), "kind", "O") in "mM":
             raise InputError(
                 "X holds dates or durations; turn them into numbers (days since a day)."
@@ -400,9 +400,9 @@ class FeatureSpace:
         ]
 
     def _frame_columns(
-        self, X: Any, asked: Collection[int] | None, read: Collection[int]
+        self, X: Any, used: Collection[int] | None, read: Collection[int]
     ) -> list[np.ndarray]:
-        names, frame = self._names_in(X, asked), frame_of(X)
+        names, frame = self._names_in(X, used), frame_of(X)
         columns = []
         for d, (name, lookup) in enumerate(zip(names, self.lookup)):
             if name is None or d not in read:

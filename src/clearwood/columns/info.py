@@ -91,22 +91,22 @@ def read_column_info(
     ('cholesterol', 'mg/dl')
     """
     if not isinstance(given, Mapping) or not all(
-        isinstance(said, Mapping) for said in given.values()
+        isinstance(own, Mapping) for own in given.values()
     ):
         raise InputError(
             "column_info must map column names to their descriptions, as in {'chol': "
             f"{{'unit': 'mg/dl'}}}}; found {type(given).__name__}."
         )
-    for column, said in given.items():
-        unknown = set(said) - set(GIVEN)
-        wrong = unknown or {v for v in said.values() if not isinstance(v, str)}
+    for column, own in given.items():
+        unknown = set(own) - set(GIVEN)
+        wrong = unknown or {v for v in own.values() if not isinstance(v, str)}
         if wrong:
             raise InputError(
                 f"column_info of {column!r} holds {sorted(map(repr, wrong))[0]}; "
                 f"expected texts under {', '.join(GIVEN)}."
             )
-        check_text(said.values(), f"column_info of {column!r}:")
-        check_names(said.values(), f"column_info of {column!r}")
+        check_text(own.values(), f"column_info of {column!r}:")
+        check_names(own.values(), f"column_info of {column!r}")
     if given and not set(given) & set(names):
         raise InputError(
             f"column_info names {list(given)[:5]}, none of which is a column that the "
@@ -132,7 +132,7 @@ def read_column_info(
 
 
 def glossary(
-    names: Sequence[str], info: Sequence[ColumnInfo], asked: Collection[int]
+    names: Sequence[str], info: Sequence[ColumnInfo], used: Collection[int]
 ) -> list[tuple[str, str]]:
     """Display names and definitions of the given columns.
 
@@ -142,16 +142,16 @@ def glossary(
     >>> glossary(["chol", "age"], info, {0, 1})
     [('cholesterol', 'in the blood, in mg/dl; in the data chol')]
     """
-    told = []
-    for d in sorted(asked):
+    found = []
+    for d in sorted(used):
         one = info[d]
         unit = f"in {one.unit}" if one.unit else ""
         words = ", ".join(filter(None, (one.description, unit)))
         name = printable(names[d])
         own = f"in the data {name}" if one.name else ""
         if one.description or own:
-            told.append((one.name or name, "; ".join(filter(None, (words, own)))))
-    return told
+            found.append((one.name or name, "; ".join(filter(None, (words, own)))))
+    return found
 
 
 def shown_names(features: Any) -> tuple[str, ...]:
@@ -206,8 +206,8 @@ def info_of_more(
     Examples
     --------
     >>> kinds = [ColumnInfo(kind=kind) for kind in ("integer", "binary", "date")]
-    >>> told = info_of_more(kinds, np.array([[3.0, 2.0, 0.5], [0.5, np.nan, 1.0]]))
-    >>> [one.kind for one in told]
+    >>> infos = info_of_more(kinds, np.array([[3.0, 2.0, 0.5], [0.5, np.nan, 1.0]]))
+    >>> [one.kind for one in infos]
     ['number', 'integer', 'date']
     """
     kinds = [
@@ -246,7 +246,7 @@ def _shared(one: Kind, other: Kind) -> Kind:
     return NUMBERS[min(NUMBERS.index(k) if k in NUMBERS else 0 for k in (one, other))]
 
 
-def said_with(X: Any) -> Any:
+def info_with(X: Any) -> Any:
     """Column metadata attached to a table: ``attrs`` of a pandas frame.
 
     Examples
@@ -254,11 +254,11 @@ def said_with(X: Any) -> Any:
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"chol": [180.0]})
     >>> frame.attrs["column_info"] = {"chol": {"unit": "mg/dl"}}
-    >>> said_with(frame)
+    >>> info_with(frame)
     {'chol': {'unit': 'mg/dl'}}
     """
     attrs = getattr(X, "attrs", None)
-    said = attrs.get("column_info", {}) if isinstance(attrs, dict) else {}
-    if not said or not isinstance(said, Mapping):
-        return said
-    return {name: said[name] for name in map(str, X.columns) if name in said}
+    given = attrs.get("column_info", {}) if isinstance(attrs, dict) else {}
+    if not given or not isinstance(given, Mapping):
+        return given
+    return {name: given[name] for name in map(str, X.columns) if name in given}

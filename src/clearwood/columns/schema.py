@@ -17,7 +17,7 @@ from clearwood.columns.cells import EXACT, days, is_missing, shown
 from clearwood.columns.dates import UTC
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.frames import FrameColumn, frame_of
-from clearwood.columns.info import ColumnInfo, said_with
+from clearwood.columns.info import ColumnInfo, info_with
 from clearwood.columns.sparse_tables import is_sparse
 from clearwood.exceptions import InputError
 
@@ -83,10 +83,10 @@ def features_of(
     for name, column in zip(names, frame):
         cells = column.cells
         first = _first_of_each_type(cells)
-        told = _time_info(column, first, name)
-        info.append(told)
+        found = _time_info(column, first, name)
+        info.append(found)
         by_label = column.is_declared
-        if not by_label and cells.dtype == object and not told.is_time:
+        if not by_label and cells.dtype == object and not found.is_time:
             by_label = _are_texts(cells, first, name)
             if by_label:
                 _refuse_free_text(cells, name, learned)
@@ -94,7 +94,7 @@ def features_of(
             refuse_same_numbers(cells, name)
         categories.append(_labels(cells, counted) if by_label else None)
     space = FeatureSpace(names, tuple(categories), info=tuple(info))
-    return space.with_info(said_with(X))
+    return space.with_info(info_with(X))
 
 
 def _first_of_each_type(cells: np.ndarray) -> dict[type, int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._numeric import said_by_blocks
+from clearwood._numeric import map_blocks
 from clearwood.columns import cells
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.frames import kept_frame, read_once
@@ -15,11 +15,11 @@ from clearwood.exceptions import InputError
 
 
 @read_once()
-def said_of_rows(
+def map_rows(
     features: FeatureSpace,
     X: Any,
-    says: Callable[[np.ndarray], np.ndarray],
-    asked: Collection[int] | None = None,
+    function: Callable[[np.ndarray], np.ndarray],
+    used: Collection[int] | None = None,
 ) -> np.ndarray:
     """Apply a function to the encoded rows of a table, batch by batch.
 
@@ -29,35 +29,35 @@ def said_of_rows(
     Parameters
     ----------
     features : FeatureSpace
-    X, asked
+    X, used
         As in :meth:`FeatureSpace.encode`.
-    says : callable
+    function : callable
         From encoded rows to a result for each row by itself.
     """
     X = cells.unmasked(X)
-    take = _numbers_of(features, X, asked)
+    take = _numbers_of(features, X, used)
     if take is None:
-        X = features.encode(X, asked)
+        X = features.encode(X, used)
         take = X.__getitem__
     try:
-        return said_by_blocks(lambda rows: says(take(rows)), X.shape[0])
+        return map_blocks(lambda rows: function(take(rows)), X.shape[0])
     except InputError:
         # Error messages name a row of the whole table.
-        return says(take(slice(None)))
+        return function(take(slice(None)))
 
 
 def _numbers_of(
-    features: FeatureSpace, X: Any, asked: Collection[int] | None
+    features: FeatureSpace, X: Any, used: Collection[int] | None
 ) -> Callable[[slice], np.ndarray] | None:
     """Function that encodes a batch of rows; None unless all columns are numeric."""
     if features.reads_specially():
         return None
     if cells.are_numbers(X):
-        return lambda rows: features.encode(X[rows], asked)
+        return lambda rows: features.encode(X[rows], used)
     if not is_frame(X):
         return None
     kept_frame(X)
-    columns = features.columns(X, asked)
+    columns = features.columns(X, used)
     if not columns or any(column.dtype.kind not in "fiub" for column in columns):
         return None
     return lambda rows: np.stack(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_TOLD: ContextVar[set[str] | None] = ContextVar("told", default=None)
+_WARNED: ContextVar[set[str] | None] = ContextVar("warned", default=None)
 
 
 @contextmanager
@@ -16,24 +16,24 @@ def warned_once() -> Iterator[None]:
 
     For functions that read a table more than once; also a decorator.
     """
-    if _TOLD.get() is not None:
+    if _WARNED.get() is not None:
         yield
         return
-    token = _TOLD.set(set())
+    token = _WARNED.set(set())
     try:
         yield
     finally:
-        _TOLD.reset(token)
+        _WARNED.reset(token)
 
 
 def is_new(name: str) -> bool:
     """Whether no warning on a column was issued yet within the call."""
-    told = _TOLD.get()
-    if told is None:
+    warned = _WARNED.get()
+    if warned is None:
         return True
-    if name in told:
+    if name in warned:
         return False
-    told.add(name)
+    warned.add(name)
     return True
 
 

@@ -101,22 +101,22 @@ def _answers(
     for rules, (read, encoded) in zip(found, _read(problem, part, found)):
         matches = read.matches_encoded(encoded)
         # A single fit for one size has that size throughout.
-        asked = max(rules.n_rules, min(job.sizes))
+        requested = max(rules.n_rules, min(job.sizes))
         coverage = overlap = np.nan
         if len(encoded):
             coverage = float(np.average(matches.any(axis=1), weights=weight))
             overlap = float(np.average(matches.sum(axis=1), weights=weight))
         answers.append(
             SizedAnswer(
-                asked,
+                requested,
                 rules.n_rules,
                 rules.n_literals,
-                problem.positions(read.predict_encoded(encoded)),
+                problem.positions(read.predictions_by(matches)),
                 coverage,
                 overlap,
                 rules if is_last else None,
                 str(rules) if is_last else "",
-                _sure(problem, read, encoded) if part.kind == "fold" else None,
+                _sure(problem, read, matches) if part.kind == "fold" else None,
             )
         )
     return answers
@@ -133,10 +133,10 @@ def _read(
     return [(rules, encoded) for rules in found]
 
 
-def _sure(problem: Problem, rules: RuleSet, encoded: np.ndarray) -> np.ndarray | None:
+def _sure(problem: Problem, rules: RuleSet, matches: np.ndarray) -> np.ndarray | None:
     if not rules.classes:
         return None
-    return problem.spread_out(rules.answers_encoded(encoded), rules.classes)
+    return problem.spread_out(rules.answers_by(matches), rules.classes)
 
 
 def warm_up(method: str, task: str) -> None:

@@ -107,7 +107,7 @@ class SizedAnswer(NamedTuple):
 
     Attributes
     ----------
-    asked : int
+    requested : int
         The smallest requested size that gives it.
     n_rules, n_literals : int
     predicted : ndarray
@@ -118,12 +118,12 @@ class SizedAnswer(NamedTuple):
         Rules of the fit on all rows; None for other fits and for peers.
     text : str
         Printed form of the rules.
-    sure : ndarray of shape (n_told, n_labels), or None
+    sure : ndarray of shape (n_known, n_labels), or None
         Class probabilities of the held-out rows of a fold, by the problem's labels;
         None for peers and in regression.
     """
 
-    asked: int
+    requested: int
     n_rules: int
     n_literals: int
     predicted: np.ndarray

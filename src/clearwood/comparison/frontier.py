@@ -32,7 +32,7 @@ class FrontierPoint:
     ----------
     method : str
         ``"list"`` and so on, or a peer such as ``"imodels:FIGS"``.
-    asked : int
+    requested : int
         Maximum size requested. Points with the same rules are merged: the smallest size
         that gives them.
     n_rules : int
@@ -67,7 +67,7 @@ class FrontierPoint:
     """
 
     method: str
-    asked: int
+    requested: int
     n_rules: int
     n_literals: int
     error: float

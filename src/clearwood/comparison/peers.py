@@ -52,7 +52,7 @@ class Found(NamedTuple):
     In ``text`` columns are called ``X0`` or ``X_0`` and so on.
     """
 
-    asked: int
+    requested: int
     n_rules: int
     n_literals: int
     predicted: np.ndarray
@@ -80,7 +80,7 @@ def fit_peer(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
                 text += f"\n  Class {position} is {name_text(str(label))}."
         answers.append(
             SizedAnswer(
-                found.asked, found.n_rules, found.n_literals, predicted, text=text
+                found.requested, found.n_rules, found.n_literals, predicted, text=text
             )
         )
     return answers
@@ -139,7 +139,7 @@ def figs_by_splits(lesson: Lesson) -> list[Found]:
         text = str(model)
         if "\n" not in text:  # for more than two classes imodels prints no trees
             text = "\n".join(["FIGS: the sum of", *map(_tree_text, model.trees_)])
-        predicted = _said(model, lesson)
+        predicted = _predictions(model, lesson)
         every.append(Found(n_leaves, n_leaves, n_literals, predicted, text))
     return every
 
@@ -167,7 +167,7 @@ def _n_literals(node: Any, sides: frozenset[tuple[int, int]] = frozenset()) -> i
     return _n_literals(node.left, left) + _n_literals(node.right, right)
 
 
-def _said(model: Any, lesson: Lesson) -> np.ndarray:
+def _predictions(model: Any, lesson: Lesson) -> np.ndarray:
     """Predictions; none for no rows, which scikit-learn rejects."""
     if not len(lesson.test):
         return np.zeros(0)
@@ -233,7 +233,7 @@ def greedy_list(lesson: Lesson) -> list[Found]:
         model.fit(lesson.X[lesson.rows], lesson.target[lesson.rows])
         n_rules = len(model.rules_)
         if n_rules not in found:
-            predicted = _said(model, lesson)
+            predicted = _predictions(model, lesson)
             found[n_rules] = Found(n_rules, n_rules, n_rules - 1, predicted, str(model))
     return [found[size] for size in sorted(found)]
 

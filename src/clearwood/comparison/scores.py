@@ -39,7 +39,7 @@ def make_held_out(problem: Problem) -> HeldOut:
     """Collect true targets and model predictions of all held-out rows."""
     folds = [part for part in problem.parts if part.kind == "fold"]
     truth = problem.positions(problem.y)
-    asked = [
+    pairs = [
         (problem.ensembles[fold.ensemble], take_rows(problem.X, fold.test))
         for fold in folds
     ]
@@ -47,11 +47,11 @@ def make_held_out(problem: Problem) -> HeldOut:
     if len(problem.labels):
         sure = [
             problem.spread_out(model.predict_proba(rows), model.classes)
-            for model, rows in asked
+            for model, rows in pairs
         ]
     return HeldOut(
         [truth[fold.test] for fold in folds],
-        [problem.positions(model.predict(rows)) for model, rows in asked],
+        [problem.positions(model.predict(rows)) for model, rows in pairs],
         [problem.weight[fold.test] for fold in folds],
         sure,
     )
@@ -143,7 +143,7 @@ def points_of(
             point = _point(method, answer, folds, refits, problem, held, last.seconds)
             if point is not None:
                 points.setdefault(point.text, point)
-    return sorted(points.values(), key=lambda point: (point.n_rules, point.asked))
+    return sorted(points.values(), key=lambda point: (point.n_rules, point.requested))
 
 
 def _point(
@@ -156,7 +156,7 @@ def _point(
     seconds: float,
 ) -> FrontierPoint | None:
     """One point; None where a fold found nothing of this size or less."""
-    here = [_longest(answers, answer.asked) for answers in folds]
+    here = [_longest(answers, answer.requested) for answers in folds]
     found = [one for one in here if one is not None]
     if len(found) < len(folds):
         return None
@@ -164,13 +164,13 @@ def _point(
     outcome = problem.outcome
     error, spread = mean_error(predicted, held, outcome)
     totals = [weight.sum() for weight in held.weight]
-    again = [_longest(answers, answer.asked) for answers in refits]
+    again = [_longest(answers, answer.requested) for answers in refits]
     pairs = []
     if len(again) > 1 and None not in again:
         pairs = pairwise_agreement([one.predicted for one in again if one], outcome)
     return FrontierPoint(
         method,
-        answer.asked,
+        answer.requested,
         answer.n_rules,
         answer.n_literals,
         error,
@@ -189,7 +189,7 @@ def _point(
 
 def _longest(answers: list[SizedAnswer], size: int) -> SizedAnswer | None:
     """Longest answer that was requested for at most this size; None without any."""
-    some = [answer for answer in answers if answer.asked <= size]
+    some = [answer for answer in answers if answer.requested <= size]
     return some[-1] if some else None
 
 

@@ -334,7 +334,8 @@ def _run(
 def _compared(rules: RuleSet, encoded: np.ndarray, again: RuleSet, X: Any) -> Refit:
     # Its own encoding: a refitted ensemble may have other categories.
     table = again.encode(X)
-    lines, held = list(again.rules), again.matches_encoded(table)
+    matches = again.matches_encoded(table)
+    lines, held = list(again.rules), matches
     if isinstance(again, RuleList):
         # One list may leave to the default rule what another has a rule for.
         held = np.hstack([held, ~held.any(axis=1, keepdims=True)])
@@ -345,11 +346,10 @@ def _compared(rules: RuleSet, encoded: np.ndarray, again: RuleSet, X: Any) -> Re
             for j, other in enumerate(lines):
                 if rule.prediction != other.prediction:
                     shared[i, j] = 0.0
-    asked = {c.feature for rule in again.rules for c in rule.conditions}
     return Refit(
-        again.predict_encoded(table),
+        again.predictions_by(matches),
         shared.max(axis=1, initial=0.0),
-        tuple(again.features.names[d] for d in sorted(asked)),
+        tuple(again.features.names[d] for d in sorted(again.used_features)),
         again.n_rules,
     )
 
@@ -388,7 +388,7 @@ def _summary(
         )
         for i, rule in enumerate(rules.rules)
     )
-    asked = Counter(name for found in refits for name in found.features)
+    counts = Counter(name for found in refits for name in found.features)
     return Stability(
         rules.task,
         len(refits),
@@ -397,7 +397,7 @@ def _summary(
         float(np.std(pairs)),
         float(np.mean(own)),
         lines,
-        dict(sorted(asked.items(), key=lambda item: (-item[1], item[0]))),
+        dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
         tuple(found.n_rules for found in refits),
         rules.n_rules,
     )

@@ -129,20 +129,20 @@ class LevelCoder:
         ]
         return np.where(self.has_values, parts, 0) + self.has_missing
 
-    def codes(self, X: Any, asked: Collection[int] | None = None) -> np.ndarray:
+    def codes(self, X: Any, used: Collection[int] | None = None) -> np.ndarray:
         """Levels of the cells of a table, ``UNSEEN_LEVEL`` where they have none.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_rows, n_features)
-        asked : set of int, optional
+        used : set of int, optional
             Features whose cells are needed; all by default.
 
         Returns
         -------
         ndarray of int32 of shape (n_rows, n_features)
         """
-        return self.codes_encoded(self.features.encode(X, asked))
+        return self.codes_encoded(self.features.encode(X, used))
 
     def codes_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`codes`, for a table encoded by ``features.encode``."""

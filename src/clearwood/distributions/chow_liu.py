@@ -165,7 +165,7 @@ class ChowLiuTree:
             worth.append(reduce(above + table, axis=1))
         return worth
 
-    def said(self, own: np.ndarray) -> list[tuple[np.ndarray, ...]]:
+    def marginals(self, own: np.ndarray) -> list[tuple[np.ndarray, ...]]:
         """Probabilities of levels by column, (n_rows, n_levels), given the others."""
         _, logs = self.upward(self.allowed(own))
         return [(np.exp(worth),) for worth in self.downward(logs)]

@@ -342,7 +342,7 @@ class MultivariateGaussian:
         numbers = mean.tolist(), np.diag(covariance).tolist()
         return log_p, tuple(Gaussian(*own) for own in zip(variables, *numbers))
 
-    def said(self, own: np.ndarray) -> list[tuple[np.ndarray, ...]]:
+    def marginals(self, own: np.ndarray) -> list[tuple[np.ndarray, ...]]:
         """Mean and standard deviation by column, given the others; NaN if present."""
         mean, sd = np.full((2, *own.shape), np.nan)
         for pattern in self.by_pattern(own):

@@ -127,15 +127,15 @@ using Reached = std::array<std::int32_t, BLOCK>;
 //
 // cells : (n_columns, BLOCK)
 template <typename Rank>
-void rank_cells(View<const double, 2> X, const Nodes& nodes, const Ranking& asked,
+void rank_cells(View<const double, 2> X, const Nodes& nodes, const Ranking& ranking,
                 View<Rank, 2> cells) {
-    Index n_rows = X.size(0), n_numeric = asked.feature.size();
+    Index n_rows = X.size(0), n_numeric = ranking.feature.size();
     std::array<double, BLOCK> x;
     Reached below;
     for (Index j = 0; j < n_numeric; ++j) {
         View<const double, 1> cuts =
-            asked.cuts.part(asked.offsets[j], asked.offsets[j + 1]);
-        for (Index i = 0; i < n_rows; ++i) x[i] = X(i, asked.feature[j]);
+            ranking.cuts.part(ranking.offsets[j], ranking.offsets[j + 1]);
+        for (Index i = 0; i < n_rows; ++i) x[i] = X(i, ranking.feature[j]);
         below.fill(0);
         // All rows together: these loops have no branches to predict.
         Index n_left = cuts.size();
@@ -148,8 +148,8 @@ void rank_cells(View<const double, 2> X, const Nodes& nodes, const Ranking& aske
             cells(2 * j + 1, i) = rank;
         }
     }
-    for (Index s = 0; s < asked.set_nodes.size(); ++s) {
-        Index node = asked.set_nodes[s], d = nodes.feature[node];
+    for (Index s = 0; s < ranking.set_nodes.size(); ++s) {
+        Index node = ranking.set_nodes[s], d = nodes.feature[node];
         for (Index i = 0; i < n_rows; ++i)
             cells(2 * n_numeric + s, i) = !goes_left(X(i, d), node, nodes);
     }
@@ -205,15 +205,15 @@ void down(View<const Rank, 2> cells, Index n_rows, const RankedTrees<Rank>& tree
 // output : first output that each tree adds to
 // raw : (n_rows, n_outputs)
 template <typename Rank, typename T>
-void add_scores(View<const double, 2> X, const Nodes& nodes, const Ranking& asked,
+void add_scores(View<const double, 2> X, const Nodes& nodes, const Ranking& ranking,
                 const RankedTrees<Rank>& trees, View<const T, 2> value,
                 View<const std::int32_t, 1> output, View<T, 2> raw) {
-    Index n_columns = 2 * asked.feature.size() + asked.set_nodes.size();
+    Index n_columns = 2 * ranking.feature.size() + ranking.set_nodes.size();
     Matrix<Rank> cells({std::max<Index>(n_columns, 1), BLOCK});
     Reached reached;
     for (Index first = 0; first < X.size(0); first += BLOCK) {
         Index n_rows = std::min(BLOCK, X.size(0) - first);
-        rank_cells<Rank>(X.part(first, first + n_rows), nodes, asked, cells);
+        rank_cells<Rank>(X.part(first, first + n_rows), nodes, ranking, cells);
         for (Index t = 0; t < trees.roots.size(); ++t) {
             if (trees.symmetric[t])
                 down_symmetric<Rank>(cells, n_rows, trees, t, reached);
@@ -221,9 +221,9 @@ void add_scores(View<const double, 2> X, const Nodes& nodes, const Ranking& aske
                 down<Rank>(cells, n_rows, trees, t, reached);
             for (Index j = 0; j < value.size(1); ++j) {
                 T* score = &raw(first, output[t] + j);
-                const T* said = &value(0, j);
+                const T* values = &value(0, j);
                 for (Index i = 0; i < n_rows; ++i)
-                    score[i * raw.size(1)] += said[reached[i] * value.size(1)];
+                    score[i * raw.size(1)] += values[reached[i] * value.size(1)];
             }
         }
     }

@@ -96,7 +96,7 @@ class BlackBox:
         return "" if self.classes is not None else statistic_of(self.objective)
 
     @property
-    def asked(self) -> np.ndarray:
+    def used_features(self) -> np.ndarray:
         """Features of the candidate splits, ascending."""
         by_set = [split.feature for split in self.questions.categorical]
         return np.unique(np.append(self.questions.numeric.feature, by_set)).astype(int)
@@ -126,7 +126,7 @@ class BlackBox:
 
     def predict(self, X: Any) -> np.ndarray:
         """Predicted class labels or values of the model."""
-        predicted = self._said(self._columns(X))
+        predicted = self._raw_predictions(self._columns(X))
         return (
             predicted
             if self.classes is None
@@ -137,7 +137,7 @@ class BlackBox:
         """Class probabilities; 0 and 1 for a model that predicts labels only."""
         if self.classes is None:
             raise InputError(f"{self.source} predicts values; use predict.")
-        return self._said(self._columns(X))
+        return self._raw_predictions(self._columns(X))
 
     def encode(self, X: Any) -> np.ndarray:
         """Encode rows as float64 codes."""
@@ -145,9 +145,9 @@ class BlackBox:
 
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """Class probabilities, or values, for rows from :meth:`encode`."""
-        return self._said(self.decode(encoded))
+        return self._raw_predictions(self.decode(encoded))
 
-    def _said(self, X: Any) -> np.ndarray:
+    def _raw_predictions(self, X: Any) -> np.ndarray:
         if self.by == "predict_proba":
             predicted = _numbers(self.model.predict_proba(X))
         elif self.by == "call":
@@ -301,8 +301,8 @@ def task_of(model: Any, X: Any = None) -> Literal["regression", "classification"
             by_tag = False
         # CatBoost's regressors have an empty classes_.
         named = len(getattr(model, "classes_", ())) > 0
-        says = by_tag or hasattr(model, "predict_proba") or named
-        return "classification" if says else "regression"
+        has_classes = by_tag or hasattr(model, "predict_proba") or named
+        return "classification" if has_classes else "regression"
     predicted = np.asarray(_detached(model(X)))
     return (
         "classification"
@@ -403,8 +403,8 @@ def wrap_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> BlackBox:
             if np.array_equal(sure.predict(X), made.predict(X)):
                 made = sure
         again = X if is_sparse(X) else made.decode(made.encode(X))
-        predicted = made._said(again)
-        same = np.allclose(predicted, made._said(X), rtol=1e-6, atol=1e-9)
+        predicted = made._raw_predictions(again)
+        same = np.allclose(predicted, made._raw_predictions(X), rtol=1e-6, atol=1e-9)
     except Exception as error:  # Whatever a foreign object raises.
         raise ModelError(
             f"{made.source} cannot predict for these rows: "

@@ -189,7 +189,7 @@ class FlatTrees:
         )
 
     @property
-    def asked(self) -> np.ndarray:
+    def used_features(self) -> np.ndarray:
         """Features that occur in splits, ascending."""
         return np.unique(self.feature[self.feature >= 0])
 
@@ -214,9 +214,9 @@ class FlatTrees:
         InputError
             The columns do not match, or hold NaN or infinity that the model refuses.
         """
-        asked = self.asked.tolist()
-        encoded = self.features.encode(X, asked, whole=whole)
-        read = np.arange(self.n_features) if whole else np.array(asked, dtype=int)
+        used = self.used_features.tolist()
+        encoded = self.features.encode(X, used, whole=whole)
+        read = np.arange(self.n_features) if whole else np.array(used, dtype=int)
         takes_missing = np.broadcast_to(self.allows_missing, self.n_features)
         self._refuse(
             encoded,

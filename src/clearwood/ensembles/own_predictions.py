@@ -277,12 +277,12 @@ def _cells(codes: np.ndarray, labels: list[Any] | None) -> np.ndarray:
 def _made_rows(ensemble: TreeEnsemble) -> np.ndarray:
     """Random rows with cells between the thresholds of each column."""
     generator = np.random.default_rng(0)
-    asked = ensemble.splits().numeric
+    splits = ensemble.splits().numeric
     missing = np.broadcast_to(ensemble.allows_missing, ensemble.n_features)
     encoded = np.zeros((N_ROWS, ensemble.n_features))
     for d, labels in enumerate(ensemble.features.categories):
         if labels is None:
-            mine = asked.cut[(asked.feature == d) & (np.abs(asked.cut) < HUGE)]
+            mine = splits.cut[(splits.feature == d) & (np.abs(splits.cut) < HUGE)]
             places = _between(np.unique(mine))
         else:
             places = np.arange(float(max(len(labels), 1)))

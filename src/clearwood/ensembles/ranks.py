@@ -54,10 +54,10 @@ def ranked(
     levels : ndarray of int32 of shape (n_trees,)
         Depth of a tree that is nearly full, 0 for any other.
     """
-    asked, column, rank = _ranking(trees)
-    n_cuts = np.diff(asked.offsets)
+    ranking, column, rank = _ranking(trees)
+    n_cuts = np.diff(ranking.offsets)
     n_leaves = np.add.reduceat(trees.feature < 0, trees.roots, dtype=np.int64)
-    work = np.log2(n_cuts + 1).sum() + asked.set_nodes.size
+    work = np.log2(n_cuts + 1).sum() + ranking.set_nodes.size
     largest = max(n_cuts.max(initial=0), column.max())
     if work > np.log2(n_leaves).sum() or largest > np.iinfo(np.uint16).max:
         return None
@@ -73,7 +73,7 @@ def ranked(
     column = column[order]
     symmetric = _symmetric(trees, order, column * 2**16 + rank)
     nodes = column.astype(np.uint16), rank, child.astype(np.int32)
-    return asked, RankedTrees(*nodes, trees.roots, levels, symmetric), order
+    return ranking, RankedTrees(*nodes, trees.roots, levels, symmetric), order
 
 
 def _ranking(trees: FlatTrees) -> tuple[Ranking, np.ndarray, np.ndarray]:

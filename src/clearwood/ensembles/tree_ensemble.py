@@ -334,9 +334,9 @@ class TreeEnsemble(FlatTrees):
         if not is_sparse(X):
             return self.raw_scores_encoded(self.encode(X))
         # Columns that occur in splits, in blocks of rows that are small when dense.
-        n_rows = max(1, BLOCK_LEAVES // max(1, self.asked.size))
-        few = self.taken(self.asked)
-        blocks = blocks_of(self.features, X, self.asked.tolist(), n_rows)
+        n_rows = max(1, BLOCK_LEAVES // max(1, self.used_features.size))
+        few = self.taken(self.used_features)
+        blocks = blocks_of(self.features, X, self.used_features.tolist(), n_rows)
         return np.concatenate([few.raw_scores(block) for block in blocks])
 
     def raw_scores_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -386,8 +386,8 @@ class TreeEnsemble(FlatTrees):
         found = ranked(self, self._ways_down[1]) if self.n_trees else None
         if found is None:
             return None
-        asked, trees, order = found
-        return asked, trees, self._summands[1][order]
+        ranking, trees, order = found
+        return ranking, trees, self._summands[1][order]
 
     def _weighted_median(self, encoded: np.ndarray) -> np.ndarray:
         predicted = self.value[self.find_leaves(encoded), 0].T

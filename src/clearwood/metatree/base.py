@@ -192,8 +192,8 @@ def encoded_for(
     structure: Structure, leaf: LeafModel, X: Any, *, whole: bool = False
 ) -> np.ndarray:
     """Encode the columns of a table that nodes and leaves read, or the whole table."""
-    asked = None if leaf.reads_features else structure.asked
-    return structure.coder.features.encode(X, asked, whole=whole)
+    used = None if leaf.reads_features else structure.used_features
+    return structure.coder.features.encode(X, used, whole=whole)
 
 
 def columns_of_leaf(

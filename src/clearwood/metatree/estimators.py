@@ -15,7 +15,7 @@ from clearwood._estimators import Interval, StrOptions
 from clearwood._numeric import as_generator
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.schema import features_of
-from clearwood.columns.some_rows import said_of_rows
+from clearwood.columns.some_rows import map_rows
 from clearwood.distributions import LeafModel
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
@@ -253,9 +253,9 @@ class _MetaTree(MapTreeMixin, BaseMetaTreeEstimator):
         encoded = encoded_for(tree.structure, tree.model, X, whole=True)
         codes, x = rows_for(tree.structure, tree.model, encoded)
         # The kinds of numeric columns (whole, binary) reflect these rows too.
-        told = with_more_rows(tree.structure, encoded)
+        structure = with_more_rows(tree.structure, encoded)
         ends = tree.structure.route(codes)
-        tree.update_at(ends, target, weight, x, structure=told)
+        tree.update_at(ends, target, weight, x, structure=structure)
 
     def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         rows = self._rows(X)
@@ -306,17 +306,19 @@ class _MetaTree(MapTreeMixin, BaseMetaTreeEstimator):
         rows = self._rows(self._check_queries(X))
         return self.meta_tree_.predictive(rows.codes, rows.x)
 
-    def _said(self, X: Any, says: Callable[[CodedRows], np.ndarray]) -> np.ndarray:
+    def _map_rows(
+        self, X: Any, function: Callable[[CodedRows], np.ndarray]
+    ) -> np.ndarray:
         """Predictions of the rows, in blocks."""
         X = self._check_queries(X)
         tree = self.meta_tree_
         if tree.model.reads_features:
-            return says(self._rows(X))
-        return said_of_rows(
+            return function(self._rows(X))
+        return map_rows(
             tree.structure.coder.features,
             X,
-            lambda encoded: says(rows_for(tree.structure, tree.model, encoded)),
-            tree.structure.asked,
+            lambda encoded: function(rows_for(tree.structure, tree.model, encoded)),
+            tree.structure.used_features,
         )
 
     def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:
@@ -447,10 +449,10 @@ class MetaTreeClassifier(MetaTreeClassifierMixin, _MetaTree):
     _tree_class = DecisionTreeClassifier
 
     def _probabilities(self, X: Any) -> np.ndarray:
-        return self._said(X, self._shares)
+        return self._map_rows(X, self._shares)
 
     def _labels(self, X: Any) -> np.ndarray:
-        return self._said(
+        return self._map_rows(
             X, lambda rows: self.classes_[self._shares(rows).argmax(axis=1)]
         )
 
@@ -478,6 +480,6 @@ class MetaTreeRegressor(MetaTreeRegressorMixin, _MetaTree):
     _tree_class = DecisionTreeRegressor
 
     def _means(self, X: Any) -> np.ndarray:
-        return self._said(
+        return self._map_rows(
             X, lambda rows: self.meta_tree_.predictive(rows.codes, rows.x).mean()
         )

@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import StrOptions
-from clearwood._numeric import as_generator, product, said_by_blocks
+from clearwood._numeric import as_generator, map_blocks, product
 from clearwood.columns.feature_space import is_frame
 from clearwood.columns.schema import features_of
 from clearwood.columns.warned_once import users_level
@@ -178,7 +178,7 @@ class _MetaForest(BaseMetaTreeEstimator):
         """Class probabilities or means, from the columns that the forest splits on."""
         X, baked = self._check_queries(X), self.to_ensemble()
         rows = baked.encode(X, whole=False)
-        return said_by_blocks(lambda at: baked.answers_encoded(rows[at]), len(rows))
+        return map_blocks(lambda at: baked.answers_encoded(rows[at]), len(rows))
 
     @property
     def meta_trees_(self) -> list[MetaTree]:

@@ -35,8 +35,8 @@ def fit_table(estimator: Any, X: Any, y: Any, weight: Any, classes: Any) -> Any:
 
 def learn_table(estimator: Any, table: RowBlocks, *, anew: bool = False) -> Any:
     """Learn all rows of a table; with ``anew``, in place of those before."""
-    taught = select_used_columns(estimator, table).results(_statistics, estimator)
-    estimator._add(taught, anew)
+    statistics = select_used_columns(estimator, table).results(_statistics, estimator)
+    estimator._add(statistics, anew)
     return estimator
 
 

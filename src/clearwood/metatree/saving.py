@@ -190,10 +190,10 @@ def _make_forest(kind: Any, values: dict[str, Any]) -> Any:
     n_trees = len(values["roots"])
     fits = n_trees and not leaf.reads_features
     codec.require(fits, "roots, leaf", "trees with leaf models without features")
-    said = ("features", "allows_missing", "allows_infinite", "input_dtype", "source")
+    shared = ("features", "allows_missing", "allows_infinite", "input_dtype", "source")
     ensemble = TreeEnsemble(
         task="regression",
-        **{name: values[name] for name in (*said, *QUESTIONS)},
+        **{name: values[name] for name in (*shared, *QUESTIONS)},
         value=np.zeros((len(own), 1)),
         output=np.zeros(n_trees),
         base_score=np.zeros(1),

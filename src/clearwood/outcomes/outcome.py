@@ -267,8 +267,8 @@ class Outcome(ABC):
         """The interval alone, if it is printed without a share; else nothing."""
         if math.isnan(known.low):
             return ""
-        told = measured_text((known.low + known.high) / 2, known.low, known.high)
-        return told[told.index("[") :]
+        text = measured_text((known.low + known.high) / 2, known.low, known.high)
+        return text[text.index("[") :]
 
     def statistics_texts(self, known: Any) -> list[str]:
         """Short statistics of a rule on the rows that it decides.

@@ -112,7 +112,7 @@ class ProjectedTree(ProjectedRules):
         if self.draw_trees_ is None:
             return super()._predictive(X)
         lists = [tree.to_rules() for tree, _ in self.draw_trees_]
-        used = set().union(*(rules.asked for rules in lists))
+        used = set().union(*(rules.used_features for rules in lists))
         encoded = self.rules_.features.encode(X, used)
         parts = [
             leaves.predictive(rules.apply_encoded(encoded))

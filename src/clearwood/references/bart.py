@@ -187,16 +187,17 @@ class BartReference(Reference):
         if self.task == "counts":
             return check_draws(self._models[0].rates(rows), self, len(rows))
         scale = "linear" if self.task == "regression" else "probability"
-        said = [m.predict(rows, terms="y_hat", scale=scale) for m in self._models]
+        predicted = [m.predict(rows, terms="y_hat", scale=scale) for m in self._models]
         if self.task == "regression":
-            draws = said[0].T
+            draws = predicted[0].T
         elif self.settings["task"] == "ordinal":
-            draws = said[0].transpose(2, 0, 1)
-        elif len(said) == 1:
-            draws = np.stack([1 - said[0].T, said[0].T], axis=2)
+            draws = predicted[0].transpose(2, 0, 1)
+        elif len(predicted) == 1:
+            draws = np.stack([1 - predicted[0].T, predicted[0].T], axis=2)
         else:
             # In the far tail all probabilities may be zero.
-            draws = np.stack([p.T for p in said], axis=2) + np.finfo(np.float64).tiny
+            draws = np.stack([p.T for p in predicted], axis=2)
+            draws = draws + np.finfo(np.float64).tiny
             draws /= draws.sum(axis=2, keepdims=True)
         return check_draws(draws, self, len(rows))
 

@@ -443,6 +443,6 @@ def _excess(fitted: Reference, X: Any, y: np.ndarray, test: np.ndarray) -> float
 
 def _with_noise(reference: Any, variance: float) -> Any:
     """Copy of a reference whose refits have a given noise variance."""
-    told = copy(reference)
-    told.settings = {**reference.settings, "noise_variance": variance}
-    return told
+    known = copy(reference)
+    known.settings = {**reference.settings, "noise_variance": variance}
+    return known

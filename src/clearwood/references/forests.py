@@ -160,8 +160,8 @@ class BayesianBootstrapForest(Reference):
             self.features,
             largest=FLOAT32,
         )
-        said = _draws_of_trees(self._trees, _scaled(rows, self._columns))
-        return said if self.classes is not None else _unscaled(said, self._target)
+        draws = _draws_of_trees(self._trees, _scaled(rows, self._columns))
+        return draws if self.classes is not None else _unscaled(draws, self._target)
 
     def _fit_again(self, X: Any, y: Any) -> BayesianBootstrapForest:
         return type(self)(X, y, **self.settings)
@@ -286,5 +286,5 @@ class ForestReference(ModelReference):
 def _draws_of_trees(trees: list[Any], rows: np.ndarray) -> np.ndarray:
     ask = "predict_proba" if is_classifier(trees[0]) else "predict"
     # All trees read the same cells, which are checked once, in float32.
-    cells, asked = rows.astype(np.float32), range(len(trees))
-    return np.stack([getattr(trees[i], ask)(cells, check_input=i == 0) for i in asked])
+    cells, places = rows.astype(np.float32), range(len(trees))
+    return np.stack([getattr(trees[i], ask)(cells, check_input=i == 0) for i in places])

@@ -58,7 +58,7 @@ def summarize_decisions(
         return None
     encoded = rules.encode(table.rows)
     found = evaluate_encoded(
-        rules, encoded, table.y, table.taught, table.probabilities,
+        rules, encoded, table.y, table.of_model, table.probabilities,
         np.ones(len(encoded)), pos_label, threshold,
     )  # fmt: skip
     if isinstance(found, Residuals):

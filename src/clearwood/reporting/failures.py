@@ -17,7 +17,7 @@ MOST_VALUES = 6
 
 
 def summarize_failures(
-    rules: RuleSet, table: Table, taught: np.ndarray
+    rules: RuleSet, table: Table, of_model: np.ndarray
 ) -> dict[str, Any]:
     """Find the rows of largest disagreement with the model, largest first.
 
@@ -26,7 +26,7 @@ def summarize_failures(
     rules : RuleSet
     table : Table
         Rows.
-    taught : ndarray of shape (n_rows,)
+    of_model : ndarray of shape (n_rows,)
         The model's predictions for them.
 
     Returns
@@ -37,7 +37,7 @@ def summarize_failures(
     """
     encoded = rules.encode(table.rows)
     predicted = rules.predict_encoded(encoded)
-    difference = _disagreement(rules, table, taught, predicted)
+    difference = _disagreement(rules, table, of_model, predicted)
     different = np.flatnonzero(difference > 0)
     # A stable sort: equal disagreement keeps the order of the rows.
     worst = different[np.argsort(-difference[different], kind="stable")][:MOST_ROWS]
@@ -49,13 +49,13 @@ def summarize_failures(
         "by_certainty": table.probabilities is not None,
         "labelled": label is not None,
         "has_truth": table.y is not None,
-        "right": _right(rules, table, taught, predicted),
+        "right": _right(rules, table, of_model, predicted),
         "lines": [
             {
                 "row": str(row if label is None else label[row]),
                 **_reason(rules, encoded[row]),
                 "of_rules": _shown(predicted[row]),
-                "of_model": _shown(taught[row]),
+                "of_model": _shown(of_model[row]),
                 "truth": None if table.y is None else _shown(table.y[row]),
                 "difference": float(difference[row]),
             }
@@ -65,12 +65,12 @@ def summarize_failures(
 
 
 def _right(
-    rules: RuleSet, table: Table, taught: np.ndarray, predicted: np.ndarray
+    rules: RuleSet, table: Table, of_model: np.ndarray, predicted: np.ndarray
 ) -> tuple[int, int] | None:
     """Numbers of rows where only rules, or only the model, are correct or nearer."""
     if table.y is None:
         return None
-    ours, theirs = (rules.outcome.apart(table.y, p) for p in (predicted, taught))
+    ours, theirs = (rules.outcome.apart(table.y, p) for p in (predicted, of_model))
     return int((ours < theirs).sum()), int((theirs < ours).sum())
 
 
@@ -79,10 +79,10 @@ def _has_labels(X: Any) -> bool:
 
 
 def _disagreement(
-    rules: RuleSet, table: Table, taught: np.ndarray, predicted: np.ndarray
+    rules: RuleSet, table: Table, of_model: np.ndarray, predicted: np.ndarray
 ) -> np.ndarray:
     """Disagreement: zero if equal, else the model's certainty or the difference."""
-    different = rules.outcome.apart(taught, predicted)
+    different = rules.outcome.apart(of_model, predicted)
     if table.probabilities is None:
         return different
     return different * table.probabilities.max(axis=1)
@@ -90,7 +90,7 @@ def _disagreement(
 
 def _reason(rules: RuleSet, row: np.ndarray) -> dict[str, Any]:
     """The rules that contribute to a row's prediction, and the values they use."""
-    contributes = rules.contributing(row[None])[0, :-1]
+    contributes = rules.contributing(rules.matches_encoded(row[None]))[0, :-1]
     held = [rule for rule, holds in zip(rules.rules, contributes) if holds]
     if held:
         numbers = np.flatnonzero(contributes) + 1

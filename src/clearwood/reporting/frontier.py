@@ -99,7 +99,7 @@ def _points(frontier: Frontier) -> list[dict[str, Any]]:
             "number": number,
             "method": printable(point.method),
             "lines": _rules_text(point.n_rules)
-            + f" (requested {point.asked})"
+            + f" (requested {point.requested})"
             * (as_many[point.method, point.n_rules] > 1),
             "n_rules": point.n_rules,
             "n_literals": point.n_literals,

@@ -36,8 +36,8 @@ def summarize_path(result: Any, table: Table | None) -> dict[str, Any] | None:
     if not path:
         return None
     held_out = held_out_of(result)
-    taught = None if table is None else table.taught
-    if taught is None and held_out is None:
+    of_model = None if table is None else table.of_model
+    if of_model is None and held_out is None:
         return None
     chosen = result.rules_.n_rules
     scores = [_scores(rules, table) for rules in path]
@@ -53,7 +53,7 @@ def summarize_path(result: Any, table: Table | None) -> dict[str, Any] | None:
         "unit": outcome.unit,
         "name": outcome.agreement_words,
         "lines": lines[:MOST_LINES],
-        "has_rows": taught is not None,
+        "has_rows": of_model is not None,
         "has_error": lines[0]["error"] is not None,
         "has_held_out": held_out is not None,
         "held_out_rows": "" if held_out is None else held_out.rows,
@@ -61,10 +61,10 @@ def summarize_path(result: Any, table: Table | None) -> dict[str, Any] | None:
 
 
 def _scores(rules: RuleSet, table: Table | None) -> RuleScores:
-    if table is None or table.taught is None:
+    if table is None or table.of_model is None:
         nan = math.nan
         return RuleScores(nan, nan, nan, nan, rules.n_rules, rules.n_literals)
-    return rules.evaluate(table.rows, table.y, model=table.taught)
+    return rules.evaluate(table.rows, table.y, model=table.of_model)
 
 
 def _line(

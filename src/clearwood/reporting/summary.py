@@ -21,12 +21,13 @@ from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.lead import model_in_words
 from clearwood.reporting.path import summarize_path
-from clearwood.reporting.table import Table, in_asked_columns, path_of, table_of
+from clearwood.reporting.table import Table, in_used_columns, path_of, table_of
 from clearwood.reporting.verdict import summarize_verdict
 from clearwood.reporting.words import words_of
-from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
+from clearwood.rules import RuleAverage, RuleList, RuleScores, RuleSet, RuleSum
 from clearwood.rules.drawn.nodes import draw_tree, tree_of
 from clearwood.rules.drawn.page import summarize_tree
+from clearwood.rules.evaluation.tables import survey
 from clearwood.rules.explain import explain
 from clearwood.rules.exports.html_table import summarize_rules
 from clearwood.rules.importances.page import summarize_importances
@@ -131,16 +132,17 @@ def summarize(
     explained = _explained(result, rules, row)
     given = X
     if record is None and is_matrix(X):
-        result, X, row = in_asked_columns(result, X, row)
+        result, X, row = in_used_columns(result, X, row)
         rules = rules_of(result)
     path = path_of(result)
     table = None if X is None else table_of(rules, X, given, y, model, path)
     failures = None
-    if table is not None and table.taught is not None:
-        failures = summarize_failures(rules, table, table.taught)
-    shown = rules
+    if table is not None and table.of_model is not None:
+        failures = summarize_failures(rules, table, table.of_model)
+    shown, scores = rules, None
     if table is not None:
-        shown = rules.described_on(table.rows, table.y, model=table.taught)
+        shown, reached = survey(rules, table.rows, table.y, table.of_model)
+        scores = _scores(rules, reached, table, ensemble)
     counted = TRAINING if table is None else PASSED
     content = None if record is None else record.content(result, X, y)
     page = {
@@ -158,7 +160,7 @@ def summarize(
         "last_line": LAST_LINE[type(rules)],
         "family": record,
         "section": content,
-        "scores": None if table is None else _scores(rules, table, ensemble),
+        "scores": scores,
         "decisions": summarize_decisions(rules, table, pos_label, threshold),
         "failures": failures,
         # A section reports its sizes itself.
@@ -268,12 +270,12 @@ def _explained(result: Any, rules: RuleSet, row: Any) -> dict[str, Any] | None:
     """Explanation of one row's prediction, with its certainty."""
     if row is None:
         return None
-    told = explain(result, row)
-    if isinstance(told, list):
-        raise InputError(f"row has {len(told)} rows; expected one.")
-    rule = None if told.rule is None else rules[told.rule - 1]
+    explanation = explain(result, row)
+    if isinstance(explanation, list):
+        raise InputError(f"row has {len(explanation)} rows; expected one.")
+    rule = None if explanation.rule is None else rules[explanation.rule - 1]
     sure = "" if rule is None else rules.outcome.expected_text(rule.statistics)
-    return {"told": told, "sure": sure}
+    return {"explanation": explanation, "sure": sure}
 
 
 def _tree(result: Any, table: Table | None, row: Any) -> dict[str, Any] | None:
@@ -283,7 +285,7 @@ def _tree(result: Any, table: Table | None, row: Any) -> dict[str, Any] | None:
     way = None if row is None else one_row(row)
     if table is None:
         return summarize_tree(draw_tree(result, row=way))
-    known = table.taught if table.y is None else table.y
+    known = table.of_model if table.y is None else table.y
     return summarize_tree(draw_tree(result, table.rows, known, row=way))
 
 
@@ -291,10 +293,10 @@ def _importances(
     rules: RuleSet, table: Table | None, model: Any
 ) -> dict[str, Any] | None:
     """Permutation importances; None if the model cannot predict permuted rows."""
-    if table is None or table.taught is None or not hasattr(model, "predict"):
+    if table is None or table.of_model is None or not hasattr(model, "predict"):
         return None
     # A matrix may have thousands of columns, each of which would be permuted.
-    if is_matrix(table.for_model) or len(table.taught) < FEWEST_SHUFFLED:
+    if is_matrix(table.for_model) or len(table.of_model) < FEWEST_SHUFFLED:
         return None
     tables = table.rows, table.for_model
     found = importances_of(rules, model, tables, 3, MOST_SHUFFLED)
@@ -304,15 +306,14 @@ def _importances(
 
 
 def _scores(
-    rules: RuleSet, table: Table, ensemble: TreeEnsemble | None
+    rules: RuleSet, scores: RuleScores, table: Table, ensemble: TreeEnsemble | None
 ) -> dict[str, Any]:
     """Scores of rules and model; ``unit`` determines their format in templates."""
-    scores = rules.evaluate(table.rows, table.y, model=table.taught)
     lines = []
     if table.y is not None:
         lines += _error_lines(rules, table)
-    if table.taught is not None:
-        lines.append(_nearness(rules.outcome, scores.fidelity, len(table.taught)))
+    if table.of_model is not None:
+        lines.append(_nearness(rules.outcome, scores.fidelity, len(table.of_model)))
     if table.y is not None and not rules.outcome.is_share:
         of_model = model_error(rules, table)
         name = rules.outcome.error.capitalize()
@@ -352,9 +353,9 @@ def _nearness(outcome: Outcome, fidelity: float, n_rows: int) -> dict[str, Any]:
 
 def model_error(rules: RuleSet, table: Table) -> float | None:
     """The model's own error on the given rows."""
-    if table.y is None or table.taught is None:
+    if table.y is None or table.of_model is None:
         return None
-    return rules.outcome.mean_loss(table.y, table.taught)
+    return rules.outcome.mean_loss(table.y, table.of_model)
 
 
 def _error_lines(rules: RuleSet, table: Table) -> list[dict[str, Any]]:
@@ -366,7 +367,7 @@ def _error_lines(rules: RuleSet, table: Table) -> list[dict[str, Any]]:
     if rules.outcome.is_share:
         return [_line("Error rate", "percent", error, of_model)]
     root = None if of_model is None else math.sqrt(of_model)
-    half = None if table.taught is None else _half_within(table.y, table.taught)
+    half = None if table.of_model is None else _half_within(table.y, table.of_model)
     name = "Root mean squared error"
     return [
         _line(name, "number", error**0.5, root) | {"word": "typical"},

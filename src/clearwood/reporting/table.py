@@ -23,7 +23,7 @@ class Table(NamedTuple):
     rows: np.ndarray
     for_model: Any
     y: np.ndarray | None
-    taught: np.ndarray | None
+    of_model: np.ndarray | None
     probabilities: np.ndarray | None
 
 
@@ -44,9 +44,9 @@ def table_of(
         for_model = given
     if len(rows) == 0:
         raise InputError("X has no rows; give some, or leave X out.")
-    taught, probabilities = answers_of(rules, model, for_model, len(rows))
+    of_model, probabilities = answers_of(rules, model, for_model, len(rows))
     y = None if y is None else rules.check_target(y, len(rows), "y")
-    return Table(X, rows, for_model, y, taught, probabilities)
+    return Table(X, rows, for_model, y, of_model, probabilities)
 
 
 def path_of(result: Any) -> tuple[RuleSet, ...]:
@@ -54,16 +54,17 @@ def path_of(result: Any) -> tuple[RuleSet, ...]:
     return tuple(getattr(result, "path_", None) or ())
 
 
-def in_asked_columns(result: Any, X: Any, row: Any) -> tuple[Any, Any, Any]:
+def in_used_columns(result: Any, X: Any, row: Any) -> tuple[Any, Any, Any]:
     """Restrict a result to the columns that its rules use, and X and row likewise."""
     rules = rules_of(result)
-    asked = sorted(rules.asked.union(*(one.asked for one in path_of(result)))) or [0]
-    features, place = rules.features.taken(asked), {d: i for i, d in enumerate(asked)}
+    every = rules.used_features.union(*(one.used_features for one in path_of(result)))
+    used = sorted(every) or [0]
+    features, place = rules.features.taken(used), {d: i for i, d in enumerate(used)}
     moved = rules.in_columns(features, place)
     if result is not rules:
         moved = copy(result)
-        moved._move(features, place)
+        moved._move(features, place)  # see BaseRuleExtractor
     if row is not None:
-        row = rules.features.encode(one_row(row), asked)[:, asked]
+        row = rules.features.encode(one_row(row), used)[:, used]
         row = features.as_encoded(row)
-    return moved, columns_of(rules.features, X, asked), row
+    return moved, columns_of(rules.features, X, used), row

@@ -260,12 +260,12 @@ class FeatureBins:
         borders = self.flat_cuts[1]
         rank = np.concatenate([[0], np.cumsum(kept)])
         at = borders[s.feature[:n]] + s.first_true - 1
-        asked = kept[at]
-        every = np.concatenate([asked, np.ones(len(s.feature) - n, dtype=bool)])
+        chosen = kept[at]
+        every = np.concatenate([chosen, np.ones(len(s.feature) - n, dtype=bool)])
         statements = Statements(
             s.feature[every],
-            (rank[at + 1] - rank[borders[s.feature[:n]]])[asked],
-            s.missing_true[asked],
+            (rank[at + 1] - rank[borders[s.feature[:n]]])[chosen],
+            s.missing_true[chosen],
             s.category_truth,
             s.weight[every],
         )

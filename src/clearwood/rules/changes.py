@@ -22,7 +22,7 @@ from clearwood.rules.conditions import (
     Condition,
     Interval,
     name_text,
-    told_low,
+    shown_low,
     whole_bounds,
 )
 
@@ -115,7 +115,7 @@ def smallest_changes(
     """
     options = [
         option
-        for d in sorted({c.feature for rule in rule_set.rules for c in rule.conditions})
+        for d in sorted(rule_set.used_features)
         if d not in fixed
         for option in options_of(rule_set, d, float(row[d]), scale)
     ]
@@ -151,7 +151,7 @@ def _best(
     for block in blocks:
         if not block:
             continue
-        predicted = _said(rule_set, row, block)
+        predicted = _predicted(rule_set, row, block)
         for i in np.flatnonzero(predicted != before).tolist():
             options = block[i]
             key = (*(option.feature for option in options), predicted[i].item())
@@ -163,7 +163,7 @@ def _best(
     return [options for *_, options in sorted(best.values())[:MOST_CHANGES]]
 
 
-def _said(
+def _predicted(
     rule_set: RuleSet, row: np.ndarray, block: list[tuple[Option, ...]]
 ) -> np.ndarray:
     return rule_set.predict_encoded(_changed(row, block))
@@ -185,9 +185,9 @@ def _change(
     options: list[Option],
     chosen: tuple[Option, ...],
 ) -> Change:
-    encoded = _changed(row, [chosen])
-    predicted = rule_set.predict_encoded(encoded).tolist()[0]
-    predicting = rule_set.predicting_rule(encoded)
+    matches = rule_set.matches_encoded(_changed(row, [chosen]))
+    predicted = rule_set.predictions_by(matches).tolist()[0]
+    predicting = rule_set.predicting_rule(matches)
     rule = None if predicting is None else int(predicting[0]) + 1
     by = "" if rule is None else f" (rule {rule})"
     farthest = {option: option.region for option in chosen}
@@ -225,7 +225,7 @@ def _farthest(
     region = start.region
     while region + away in of_feature:
         further = of_feature[region + away]
-        if _said(rule_set, row, [(further,)]).tolist()[0] != predicted:
+        if _predicted(rule_set, row, [(further,)]).tolist()[0] != predicted:
             break
         if _decides(rule_set, row, further) != _decides(rule_set, row, start):
             break
@@ -235,7 +235,8 @@ def _farthest(
 
 def _decides(rule_set: RuleSet, row: np.ndarray, option: Option) -> int | None:
     """The rule that predicts after a change; None in sums and averages."""
-    predicting = rule_set.predicting_rule(_changed(row, [(option,)]))
+    matches = rule_set.matches_encoded(_changed(row, [(option,)]))
+    predicting = rule_set.predicting_rule(matches)
     return None if predicting is None else int(predicting[0])
 
 
@@ -243,21 +244,22 @@ def options_of(
     rule_set: RuleSet, d: int, value: float, scale: np.ndarray | None
 ) -> list[Option]:
     """Alternatives of a feature: one option per set of equivalent values."""
-    asked = [c for rule in rule_set.rules for c in rule.conditions if c.feature == d]
+    every = (c for rule in rule_set.rules for c in rule.conditions)
+    conditions = [c for c in every if c.feature == d]
     if rule_set.features.categories[d] is not None:
-        return _category_options(rule_set.features, d, value, asked)
+        return _category_options(rule_set.features, d, value, conditions)
     step = None if scale is None else float(scale[d])
-    return _interval_options(rule_set.features, d, value, asked, step)
+    return _interval_options(rule_set.features, d, value, conditions, step)
 
 
 def _interval_options(
     features: FeatureSpace,
     d: int,
     value: float,
-    asked: list[Condition],
+    conditions: list[Condition],
     step: float | None,
 ) -> list[Option]:
-    bounds = {b for c in asked if isinstance(c, Interval) for b in (c.low, c.high)}
+    bounds = {b for c in conditions if isinstance(c, Interval) for b in (c.low, c.high)}
     edges = [-math.inf, *sorted(filter(math.isfinite, bounds)), math.inf]
     is_missing = math.isnan(value)
     here = -1 if is_missing else int(np.searchsorted(edges[1:-1], value))
@@ -281,8 +283,8 @@ def _interval_options(
 
         def words(far: int, region: int = region, goes_up: bool = goes_up) -> str:
             first, last = min(region, far), max(region, far)
-            asked = Interval(d, edges[first], edges[last + 1])
-            return _range_text(features, asked, goes_up)
+            between = Interval(d, edges[first], edges[last + 1])
+            return _range_text(features, between, goes_up)
 
         options.append(Option(d, cell, code, float(size), region, words))
     return options
@@ -335,7 +337,7 @@ def _range_text(features: FeatureSpace, inside: Interval, goes_up: bool) -> str:
     whole = whole_bounds(inside, kind)
     if whole and whole[0] == whole[1]:
         return value_text(whole[0], kind)
-    is_inside, bound = told_low(inside, kind)
+    is_inside, bound = shown_low(inside, kind)
     least = above = f"above {value_text(bound, kind)}"
     if is_inside:
         least, above = (
@@ -359,12 +361,12 @@ def _range_text(features: FeatureSpace, inside: Interval, goes_up: bool) -> str:
 
 
 def _category_options(
-    features: FeatureSpace, d: int, value: float, asked: list[Condition]
+    features: FeatureSpace, d: int, value: float, conditions: list[Condition]
 ) -> list[Option]:
     labels = features.categories[d] or ()
     # All at once: encoding one by one would search all categories each time.
     codes = np.append(_codes(features, d, labels), value)
-    answers = np.array([condition.matches(codes) for condition in asked])
+    answers = np.array([condition.matches(codes) for condition in conditions])
     *kinds, here = map(bytes, answers.T)
     groups: dict[bytes, list[tuple[Any, float]]] = {}
     for label, code, kind in zip(labels, codes.tolist(), kinds):

@@ -103,7 +103,7 @@ class Interval:
         unit = f" {unit}" if unit and info.kind != "boolean" else ""
         if whole and low == high:
             return f"{name} is {value_text(low, info.kind)}{unit}"
-        is_inside, bound = told_low(self, info.kind)
+        is_inside, bound = shown_low(self, info.kind)
         # A boolean is described by one bound: here there is none, or both.
         kind = "number" if info.kind == "boolean" else info.kind
         least = value_text(bound, kind)
@@ -115,14 +115,14 @@ class Interval:
         return f"{name} {below}" if high < math.inf else ""
 
 
-def told_low(interval: Interval, kind: str) -> tuple[bool, float]:
+def shown_low(interval: Interval, kind: str) -> tuple[bool, float]:
     """Lower bound as printed, and whether it is inclusive.
 
     For integers "> 1200" is equivalent to ">= 1201", and shorter.
 
     Examples
     --------
-    >>> [told_low(Interval(0, low), "integer") for low in (7.5, 1200.0)]
+    >>> [shown_low(Interval(0, low), "integer") for low in (7.5, 1200.0)]
     [(True, 8.0), (False, 1200.0)]
     """
     whole = whole_bounds(interval, kind)

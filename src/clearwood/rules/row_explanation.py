@@ -21,7 +21,7 @@ from clearwood.rules.conditions import (
     Condition,
     Interval,
     name_text,
-    told_low,
+    shown_low,
     whole_bounds,
 )
 from clearwood.rules.rule import Rule, wrapped
@@ -44,7 +44,7 @@ class AnsweredLiteral:
     ----------
     feature : str
         Name of the feature.
-    asked : str
+    condition : str
         The bound or set in words.
     value : str
         The row's value in words.
@@ -58,7 +58,7 @@ class AnsweredLiteral:
     """
 
     feature: str
-    asked: str
+    condition: str
     value: str
     holds: bool
     distance: float | None = None
@@ -71,7 +71,7 @@ class AnsweredLiteral:
             words += f", off by {short_text(self.distance)}"
         if self.standardised:
             words += f", {short_text(self.standardised)} of its scale"
-        return f"{self.asked}  ({words})"
+        return f"{self.condition}  ({words})"
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Explanation:
     def _repr_html_(self) -> str:
         from clearwood._html import render
 
-        return render("rules/explanation.html", told=self)
+        return render("rules/explanation.html", explanation=self)
 
     @property
     def title(self) -> str:
@@ -186,16 +186,16 @@ def explain_rows(
     encoded = rules.encode(table)
     if len(encoded) == 0:
         raise InputError("Cannot explain an empty table; pass at least one row.")
-    columns = rules.features.columns(table, rules.asked)
+    columns = rules.features.columns(table, rules.used_features)
     not_free = _positions(rules.features, fixed)
     steps = None if scale is None else _steps(rules, scale)
-    told = []
+    explained = []
     for i, row in enumerate(encoded):
         texts = _value_texts(rules, columns, i, row)
         found = _explain_row(rules, row, texts, not_free, steps)
         met = (_answer(rules.features, own, row, texts, None) for own in way_of(row))
-        told.append(replace(found, way=tuple(met)))
-    return told[0] if len(told) == 1 else told
+        explained.append(replace(found, way=tuple(met)))
+    return explained[0] if len(explained) == 1 else explained
 
 
 def one_row(x: Any) -> Any:
@@ -280,8 +280,8 @@ def _number_text(rules: RuleSet, d: int, value: float) -> str:
     """A number in six digits, or in all where rounding would cross a cut."""
     short = float(f"{value:.6g}")
     both = np.array([value, short])
-    asked = [c for rule in rules.rules for c in rule.conditions if c.feature == d]
-    same = all(len(set(c.matches(both).tolist())) == 1 for c in asked)
+    conditions = [c for rule in rules.rules for c in rule.conditions if c.feature == d]
+    same = all(len(set(c.matches(both).tolist())) == 1 for c in conditions)
     return number_text(short if same else value)
 
 
@@ -292,20 +292,20 @@ def _explain_row(
     fixed: frozenset[int],
     steps: np.ndarray | None,
 ) -> Explanation:
-    encoded = row[None, :]
     tried = [
         _tried(rules, number, rule, row, texts, steps)
         for number, rule in enumerate(rules, start=1)
     ]
     if rules.otherwise.weight == 0 and any(one.holds for one in tried[:-1]):
         del tried[-1]
-    predicting = rules.predicting_rule(encoded)
+    matches = rules.matches_encoded(row[None, :])
+    predicting = rules.predicting_rule(matches)
     rule = None if predicting is None else int(predicting[0]) + 1
-    found = rules.aggregate(encoded).reshape(-1).tolist()
+    found = rules.aggregate(matches).reshape(-1).tolist()
     has_changes = bool(rules.classes) or rule is not None
     return Explanation(
         rules.target,
-        rules.predict_encoded(encoded).tolist()[0],
+        rules.predictions_by(matches).tolist()[0],
         rule,
         tuple(tried[:rule]),
         dict(zip(rules.classes or (rules.target,), found)),
@@ -347,50 +347,50 @@ def _answer(
         kind = features.info[d].kind
         whole = whole_bounds(literal, kind)
         high = whole[1] if whole else literal.high
-        bound = told_low(literal, kind)[1] if value <= literal.low else high
+        bound = shown_low(literal, kind)[1] if value <= literal.low else high
         # The distance may overflow float64.
         if math.isfinite(bound - value):
             distance = abs(bound - value)
             standardised = None if steps is None else distance / float(steps[d])
-    asked = literal.text(features)
+    condition = literal.text(features)
     return AnsweredLiteral(
-        features.shown(d), asked, texts[d], holds, distance, standardised
+        features.shown(d), condition, texts[d], holds, distance, standardised
     )
 
 
-def _totals_text(told: Explanation) -> str:
+def _totals_text(explanation: Explanation) -> str:
     return ", ".join(
         f"{prediction_text(of)} {short_text(total, 4)}"
-        for of, total in told.totals.items()
+        for of, total in explanation.totals.items()
     )
 
 
-def _lines(told: Explanation) -> list[str]:
+def _lines(explanation: Explanation) -> list[str]:
     """The text, line by line."""
-    lines = [told.title]
-    if told.rule is None:
-        lines += _sum_lines(told)
+    lines = [explanation.title]
+    if explanation.rule is None:
+        lines += _sum_lines(explanation)
     else:
-        *earlier, last = told.tried
-        met = enumerate(told.way, start=1)
+        *earlier, last = explanation.tried
+        met = enumerate(explanation.way, start=1)
         way = [f"  split {number}: {answer}" for number, answer in met]
         lines += way or [f"  {answer}" for answer in last.answers]
         # A rule of the same prediction is no alternative.
         for tried in (other for other in earlier if other.says != last.says):
             lines.append(f"rule {tried.number} ({tried.says}): {_failed(tried)}")
             lines += [f"  {answer}" for answer in tried.failed]
-    if told.changes:
+    if explanation.changes:
         lines += ["counterfactuals:"]
-        lines += [f"  {change.text}" for change in told.changes]
-    elif told.rule is not None or len(told.totals) > 1:
+        lines += [f"  {change.text}" for change in explanation.changes]
+    elif explanation.rule is not None or len(explanation.totals) > 1:
         lines += ["no change of one or two features changes the prediction"]
     return lines
 
 
-def _sum_lines(told: Explanation) -> list[str]:
-    rules = [tried for tried in told.tried if tried.answers]
-    last = [tried for tried in told.tried if not tried.answers]
-    lines = [f"  {tried.says}  {told.default_text}" for tried in last]
+def _sum_lines(explanation: Explanation) -> list[str]:
+    rules = [tried for tried in explanation.tried if tried.answers]
+    last = [tried for tried in explanation.tried if not tried.answers]
+    lines = [f"  {tried.says}  {explanation.default_text}" for tried in last]
     for tried in rules:
         if tried.holds:
             lines.append(f"  {tried.says}  by rule {tried.number}")
@@ -405,9 +405,9 @@ def _sum_lines(told: Explanation) -> list[str]:
 
 
 def _failed(tried: Tried) -> str:
-    n_failed, n_asked = len(tried.failed), len(tried.answers)
+    n_failed, n_conditions = len(tried.failed), len(tried.answers)
     if n_failed > 1:
-        return f"{n_failed} of {n_asked} conditions fail:"
-    if n_asked > 1:
-        return f"1 of {n_asked} conditions fails:"
+        return f"{n_failed} of {n_conditions} conditions fail:"
+    if n_conditions > 1:
+        return f"1 of {n_conditions} conditions fails:"
     return "its condition fails:"

@@ -99,8 +99,8 @@ class Rule:
 
     def text(self, features: FeatureSpace, most: int | None = None) -> str:
         """The conditions in words, with at most ``most`` categories of a set."""
-        asked = [condition.text(features, most) for condition in self.conditions]
-        return " and ".join(asked) or "otherwise"
+        texts = [condition.text(features, most) for condition in self.conditions]
+        return " and ".join(texts) or "otherwise"
 
 
 def check_rule(rule: Rule, number: int, rules: RuleSet) -> None:
@@ -122,8 +122,8 @@ def check_rule(rule: Rule, number: int, rules: RuleSet) -> None:
             f"Rule {number} has the weight {rule.weight!r}; rules have weights only in "
             "a RuleAverage."
         )
-    asked = [condition.feature for condition in rule.conditions]
-    if len(set(asked)) < len(asked):
+    features = [condition.feature for condition in rule.conditions]
+    if len(set(features)) < len(features):
         raise InputError(
             f"Rule {number} has several conditions on one feature; put them together, "
             "as in Interval(feature, low, high)."
@@ -207,8 +207,8 @@ def rule_says(rule: Rule, outcome: Outcome, lines: Iterable[Rule] = ()) -> str:
         ends = (known.low, known.high) if known.is_expected else ()
         predicted += f", probability {share_text(probability, *ends)}"
         predicted += unlikely_text(rule, classes, lines)
-    told = ", ".join(statistics_text(rule, outcome))
-    return f"{predicted}  ({told})" if told else predicted
+    statistics = ", ".join(statistics_text(rule, outcome))
+    return f"{predicted}  ({statistics})" if statistics else predicted
 
 
 def unlikely_text(

@@ -67,26 +67,22 @@ class RuleList(RuleSet):
     combine: ClassVar[str] = "first"
     one_rule_predicts: ClassVar[bool] = True
 
-    def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`apply`, for a table encoded by ``features.encode``."""
-        return first_match(self.matches_encoded(encoded))
+    def predicting_rule(self, matches: np.ndarray) -> np.ndarray:
+        """Position of the first rule that each row satisfies."""
+        return first_match(matches)
 
-    def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`predict`, for a table encoded by ``features.encode``."""
-        return self.predictions[self.apply_encoded(encoded)]
+    def predictions_by(self, matches: np.ndarray) -> np.ndarray:
+        """Prediction of the rule that predicts each row."""
+        return self.predictions[self.predicting_rule(matches)]
 
-    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """Full prediction of the rule that applies to each row."""
+    def answers_by(self, matches: np.ndarray) -> np.ndarray:
+        """Full prediction of the rule that predicts each row."""
         numbers = np.array([rule.numbers for rule in self])
-        return self.outcome.answers(numbers)[self.apply_encoded(encoded)]
+        return self.outcome.answers(numbers)[self.predicting_rule(matches)]
 
-    def predicting_rule(self, encoded: np.ndarray) -> np.ndarray:
-        """Position of the rule that predicts each row."""
-        return self.apply_encoded(encoded)
-
-    def contributing(self, encoded: np.ndarray) -> np.ndarray:
+    def contributing(self, matches: np.ndarray) -> np.ndarray:
         """Mask of the one rule that predicts each row."""
-        return self.apply_encoded(encoded)[:, None] == np.arange(self.n_rules)
+        return self.predicting_rule(matches)[:, None] == np.arange(self.n_rules)
 
     @property
     def n_rows(self) -> float:
@@ -121,14 +117,13 @@ class RuleList(RuleSet):
 class _AllThatHold(RuleSet):
     """Base of sums and averages: every rule that holds contributes."""
 
-    def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`predict`, for a table encoded by ``features.encode``."""
-        return self.outcome.named(self.outcome.point(self.aggregate(encoded)))
+    def predictions_by(self, matches: np.ndarray) -> np.ndarray:
+        """Class label, or value, of the sum or average of each row."""
+        return self.outcome.named(self.outcome.point(self.aggregate(matches)))
 
-    def contributing(self, encoded: np.ndarray) -> np.ndarray:
+    def contributing(self, matches: np.ndarray) -> np.ndarray:
         """Mask of all rules that each row satisfies, and the default rule."""
-        everywhere = np.ones((len(encoded), 1), dtype=bool)
-        return np.hstack([self.matches_encoded(encoded), everywhere])
+        return np.hstack([matches, np.ones((len(matches), 1), dtype=bool)])
 
     @property
     def n_rows(self) -> float:
@@ -140,12 +135,12 @@ class _AllThatHold(RuleSet):
         """Total weight of these rows."""
         return self.otherwise.statistics.support
 
-    def _added_up(self, encoded: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    def _added_up(self, matches: np.ndarray, parts: np.ndarray) -> np.ndarray:
         """Sum of ``parts``, one per rule, over the rules that hold in each row."""
-        total = np.repeat(parts[-1:], len(encoded), axis=0)
+        total = np.repeat(parts[-1:], len(matches), axis=0)
         # One rule after the other, in printed order, so that rounding is as by hand.
-        for rule, part in zip(self.rules, parts):
-            total[rule.matches(encoded)] += part
+        for holds, part in zip(matches.T, parts):
+            total[holds] += part
         return total
 
 
@@ -198,13 +193,6 @@ class RuleSum(_AllThatHold):
         added = np.array([rule.numbers for rule in self], dtype=np.float64)
         return self.outcome.answers(added)
 
-    def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """Raise an error: no single rule predicts."""
-        raise InputError(
-            "In a sum no single rule predicts; `matches` returns the rules that hold "
-            "for a row, `totals` their sum."
-        )
-
     def totals(self, X: object) -> np.ndarray:
         """Sum of the rules that hold, per row.
 
@@ -217,16 +205,15 @@ class RuleSum(_AllThatHold):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Values, or log-odds of the classes (before softmax).
         """
-        rules, encoded = self.read(X)
-        return rules.aggregate(encoded)
+        return self.aggregate(self.matches(X))
 
-    def aggregate(self, encoded: np.ndarray) -> np.ndarray:
+    def aggregate(self, matches: np.ndarray) -> np.ndarray:
         """Total per row, see :meth:`totals`."""
-        return self._added_up(encoded, self._added())
+        return self._added_up(matches, self._added())
 
-    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
+    def answers_by(self, matches: np.ndarray) -> np.ndarray:
         """Value, or class probabilities, of each row."""
-        return self.outcome.linked(self.aggregate(encoded))
+        return self.outcome.linked(self.aggregate(matches))
 
     @property
     def heading(self) -> str:
@@ -316,26 +303,19 @@ class RuleAverage(_AllThatHold):
                     f"size must be at most {LARGEST_VALUE:g}, so that sums stay finite."
                 )
 
-    def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """Raise an error: no single rule predicts."""
-        raise InputError(
-            "In an average no single rule predicts; `matches` returns the rules that "
-            "hold for a row, and `weight` is the weight of each."
-        )
-
-    def aggregate(self, encoded: np.ndarray) -> np.ndarray:
+    def aggregate(self, matches: np.ndarray) -> np.ndarray:
         """Weighted average of the rules that hold: values, or class probabilities."""
         predicted = np.array([rule.numbers for rule in self], np.float64)
         weights = np.array([rule.weight for rule in self], dtype=np.float64)
-        total = self._added_up(encoded, weights[:, None] * predicted)
-        weight = self._added_up(encoded, weights)
+        total = self._added_up(matches, weights[:, None] * predicted)
+        weight = self._added_up(matches, weights)
         nothing = weight == 0
         total[nothing], weight[nothing] = predicted[-1], 1.0
         return self.outcome.answers(total / weight[:, None])
 
-    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
+    def answers_by(self, matches: np.ndarray) -> np.ndarray:
         """Value, or class probabilities, of each row."""
-        return self.aggregate(encoded)
+        return self.aggregate(matches)
 
     @property
     def heading(self) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from clearwood._tables import is_read_in_blocks
 from clearwood._words.labels import check_text, prediction_text, printable
 from clearwood.columns.feature_space import EncodedTable, FeatureSpace
-from clearwood.columns.some_rows import said_of_rows
+from clearwood.columns.some_rows import map_rows
 from clearwood.columns.sparse_tables import columns_of, is_sparse
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
@@ -149,7 +149,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         -------
         ndarray of shape (n_samples, n_features)
         """
-        return self.features.encode(X, self.asked)
+        return self.features.encode(X, self.used_features)
 
     def read(self, X: Any) -> tuple[Self, np.ndarray]:
         """Restrict rules and table to the columns used, if the table is sparse.
@@ -158,10 +158,10 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         """
         if not is_sparse(X):
             return self, self.encode(X)
-        asked = sorted(self.asked) or [0]
-        features = self.features.taken(asked)
-        rules = self.in_columns(features, {d: i for i, d in enumerate(asked)})
-        return rules, features.encode(columns_of(self.features, X, asked))
+        used = sorted(self.used_features) or [0]
+        features = self.features.taken(used)
+        rules = self.in_columns(features, {d: i for i, d in enumerate(used)})
+        return rules, features.encode(columns_of(self.features, X, used))
 
     def in_columns(self, features: FeatureSpace, place: Mapping[int, int]) -> Self:
         """Copy of the rules with features at other positions."""
@@ -169,7 +169,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         return replace(self, rules=tuple(rules), features=features)
 
     @property
-    def asked(self) -> set[int]:
+    def used_features(self) -> set[int]:
         """Features that the rules use; a frame needs no other columns."""
         return {c.feature for rule in self.rules for c in rule.conditions}
 
@@ -208,9 +208,15 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         rules, encoded = self.read(X)
         return rules.apply_encoded(encoded)
 
-    @abstractmethod
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`apply`, for a table encoded by ``features.encode``."""
+        found = self.predicting_rule(self.matches_encoded(encoded))
+        if found is None:
+            raise InputError(
+                f"In a {type(self).__name__} no single rule predicts; `matches` "
+                "returns the rules that hold for a row."
+            )
+        return found
 
     def totals(self, X: Any) -> np.ndarray:
         """Totals of a :class:`RuleSum`; an error for the other kinds."""
@@ -233,18 +239,20 @@ class RuleSet(Editable, Exportable, Storable, ABC):
             from clearwood.rules.evaluation.tables import predicted_on
 
             return predicted_on(self, X)
-        return self._said(X, type(self).predict_encoded)
+        return self._map_rows(X, type(self).predict_encoded)
 
-    def _said(self, X: Any, says: Callable[[Self, np.ndarray], np.ndarray]) -> Any:
+    def _map_rows(
+        self, X: Any, function: Callable[[Self, np.ndarray], np.ndarray]
+    ) -> Any:
         """Predictions of all rows, computed in blocks."""
         if is_sparse(X):
             rules, encoded = self.read(X)
-            return says(rules, encoded)
-        return said_of_rows(self.features, X, partial(says, self), self.asked)
+            return function(rules, encoded)
+        return map_rows(self.features, X, partial(function, self), self.used_features)
 
-    @abstractmethod
     def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`predict`, for a table encoded by ``features.encode``."""
+        return self.predictions_by(self.matches_encoded(encoded))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the rule that predicts each row.
@@ -267,28 +275,35 @@ class RuleSet(Editable, Exportable, Storable, ABC):
             from clearwood.rules.evaluation.tables import predicted_on
 
             return predicted_on(self, X, shares=True)
-        return self._said(X, type(self).answers_encoded)
+        return self._map_rows(X, type(self).answers_encoded)
+
+    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """As :meth:`answers_by`, for a table encoded by ``features.encode``."""
+        return self.answers_by(self.matches_encoded(encoded))
+
+    # Of rows of which it is known which rules they satisfy (``matches``)
 
     @abstractmethod
-    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """Full prediction of each row of an encoded table.
+    def predictions_by(self, matches: np.ndarray) -> np.ndarray:
+        """Class label, or value, of each row."""
 
-        The result of :meth:`predict_proba`, or of :meth:`predict` in regression.
-        """
+    @abstractmethod
+    def answers_by(self, matches: np.ndarray) -> np.ndarray:
+        """Class probabilities, or value, of each row."""
 
-    def predicting_rule(self, encoded: np.ndarray) -> np.ndarray | None:
+    def predicting_rule(self, matches: np.ndarray) -> np.ndarray | None:
         """Position of the rule that predicts each row; None in sums and averages."""
         return None
 
-    def aggregate(self, encoded: np.ndarray) -> np.ndarray:
+    def aggregate(self, matches: np.ndarray) -> np.ndarray:
         """Combined output of the rules that hold, one number per row or class.
 
         Totals or averages; empty for a list, where one rule alone predicts.
         """
-        return np.empty((len(encoded), 0))
+        return np.empty((len(matches), 0))
 
     @abstractmethod
-    def contributing(self, encoded: np.ndarray) -> np.ndarray:
+    def contributing(self, matches: np.ndarray) -> np.ndarray:
         """Which rules contribute to each row: bool, (n_samples, n_rules)."""
 
     @property
@@ -306,8 +321,8 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         """Sentence on the target's statistic, if it is neither a mean nor a class."""
         if "predicts" not in self.about:
             return ""
-        told, target = printable(self.about["predicts"]), printable(self.target)
-        return f"They predict {told} of {target}, as the model does; not the mean."
+        statistic, target = printable(self.about["predicts"]), printable(self.target)
+        return f"They predict {statistic} of {target}, as the model does; not the mean."
 
     @property
     @abstractmethod
@@ -467,11 +482,11 @@ def rows_for(
     from clearwood.ensembles import TreeEnsemble
 
     features = rules.features
-    asked = rules.asked.union(*(other.asked for other in path))
+    used = rules.used_features.union(*(other.used_features for other in path))
     both = isinstance(model, TreeEnsemble) and features.reads_as(model.features)
     if both:
-        asked |= set(model.asked.tolist())
-    rows = features.as_encoded(features.encode(X, asked, whole=both))
+        used |= set(model.used_features.tolist())
+    rows = features.as_encoded(features.encode(X, used, whole=both))
     return rows, rows if both else X
 
 

@@ -308,14 +308,14 @@ def conditions_of(features: FeatureSpace) -> codec.FieldType:
         d = read_feature(place["feature"])
         code, name = codes[d], shown(features.names[d])
         if "categories" in place:
-            told = of_labels.read(place)
-            chosen = told["categories"]
+            labels = of_labels.read(place)
+            chosen = labels["categories"]
             absent = [label for label in chosen if code is None or label not in code]
             if code is None or absent:
                 found = f"{shown(str(absent))}, which are not categories"
                 place["categories"].fail(found, f"some of {name}")
             own = tuple(sorted(code[label] for label in chosen))
-            return CategorySet(d, own, told["missing"], told["unseen"])
+            return CategorySet(d, own, labels["missing"], labels["unseen"])
         if code is not None:
             place.fail(f"no categories of {name}", "it needs a set of them")
         if "only_missing" in place:

@@ -136,25 +136,25 @@ class Training:
         return seen
 
     @cached_property
-    def asked(self) -> np.ndarray:
+    def used_features(self) -> np.ndarray:
         """Features that the model uses and rules may use, ascending."""
         used = self.bins.used_features
         return used[~self.exclude_features[used]]
 
     @cached_property
     def grid(self) -> Grid:
-        """All rows, as bins of the features in ``asked``."""
+        """All rows, as bins of the features in ``used_features``."""
         return Grid.of(
-            self.codes[:, self.asked],
-            self.bins.n_bins[self.asked],
-            self.bins.is_category[self.asked],
+            self.codes[:, self.used_features],
+            self.bins.n_bins[self.used_features],
+            self.bins.is_category[self.used_features],
         )
 
     @cached_property
-    def asked_bins(self) -> np.ndarray:
+    def used_bins(self) -> np.ndarray:
         """Mask, over all bins of all features, of the bins of ``grid``."""
-        is_asked = np.isin(np.arange(len(self.bins.n_bins)), self.asked)
-        return np.repeat(is_asked, self.bins.n_bins)
+        is_used = np.isin(np.arange(len(self.bins.n_bins)), self.used_features)
+        return np.repeat(is_used, self.bins.n_bins)
 
     @cached_property
     def _centre_and_unit(self) -> tuple[float, float]:
@@ -295,7 +295,7 @@ class Training:
         box : ndarray of bool of shape (total number of bins of ``grid``,)
         """
         allowed = np.ones(len(self.seen), dtype=bool)
-        allowed[self.asked_bins] = box
+        allowed[self.used_bins] = box
         return region_conditions(self.bins, allowed, self.seen)
 
 

@@ -115,8 +115,8 @@ class Tree:
         """
         if is_sparse(X):
             return self.to_rules().apply(X)
-        asked = {c.feature for leaf in self.leaves for c in leaf.conditions}
-        encoded = self.features.encode(X, asked)
+        used = {c.feature for leaf in self.leaves for c in leaf.conditions}
+        encoded = self.features.encode(X, used)
         decided = np.full(len(encoded), self.n_leaves - 1)
         number = 0
         todo = [(self.root, np.arange(len(encoded)))]
@@ -279,7 +279,7 @@ def print_tree(
         if node.goes_left is None:
             return None
         left, right = node.children
-        feature = int(training.asked[node.feature])
+        feature = int(training.used_features[node.feature])
         return BinSplit(feature, node.goes_left, split(left), split(right))
 
     return build_tree(split(tree), training, round_thresholds=round_thresholds)
@@ -332,42 +332,42 @@ def build_tree(
     ) -> Any:
         if node is None:
             return None
-        asked, below = [], []
+        conditions, below = [], []
         column = training.encoded[rows, node.feature]
         # The column of the split is broadcast to all columns: nothing is copied.
         encoded = np.broadcast_to(
             column[:, None], (len(rows), bins.features.n_features)
         )
         for condition, child in sides(node, encoded):
-            asked.append(_still_open(condition, way))
+            conditions.append(_still_open(condition, way))
             there = rows[condition.matches(column)]
             below.append(questions(child, there, combine_literals((*way, condition))))
-        return Question(asked[0], asked[1], below[0], below[1])
+        return Question(conditions[0], conditions[1], below[0], below[1])
 
-    asked = questions(root, np.arange(len(training)), ())
-    ways = list(_ways(asked, ()))
+    root = questions(root, np.arange(len(training)), ())
+    ways = list(_ways(root, ()))
     rules = build_rule_list(ways[:-1], training, round_thresholds=round_thresholds)
     # Values and statistics are those of the rules; literals that training rows do not
     # need are kept, so that no row at all is in two leaves.
-    return tree_of_questions(asked, rules)
+    return tree_of_questions(root, rules)
 
 
-def tree_of_questions(asked: Any, rules: RuleList) -> Tree:
+def tree_of_questions(root: Any, rules: RuleList) -> Tree:
     """Assemble a tree from its splits and the rules of its leaves.
 
     Parameters
     ----------
-    asked : Question or None
+    root : Question or None
         None stands for a leaf.
     rules : RuleList
         One rule per leaf, as returned by :meth:`Tree.to_rules`.
     """
     leaves = iter(
         replace(rule, conditions=way)
-        for rule, way in zip(rules, _ways(asked, ()), strict=True)
+        for rule, way in zip(rules, _ways(root, ()), strict=True)
     )
     return Tree(
-        _with_leaves(asked, leaves), rules.features, rules.classes, rules.outcome
+        _with_leaves(root, leaves), rules.features, rules.classes, rules.outcome
     )
 
 

@@ -38,12 +38,11 @@ struct Forest {
     Vector<Index> up, down, before, after;  // parent, first child, siblings; -1: none
     Vector<Index> roots, place;             // where each of them stands there
     Index n_roots = 0;
-    Vector<double> size;  // number of nodes of the tree, at its root
     Matrix<double> edge;  // log weights of the edge to the parent; 0 at roots
 
     explicit Forest(Index d)
         : up(d, -1), down(d, -1), before(d, -1), after(d, -1), roots(d), place(d),
-          size(d, 1.0), edge({2, d}) {}
+          edge({2, d}) {}
 
     void add_root(Index j) {
         roots[n_roots] = j;
@@ -104,7 +103,6 @@ struct Forest {
         if (above < 0) return;
         roots[place[old]] = j;
         place[j] = place[old];
-        size[j] = size[old];
         std::array<double, 2> worth{edge(0, j), edge(1, j)};
         take_off(j);
         edge(0, j) = edge(1, j) = 0.0;
@@ -157,7 +155,7 @@ struct Places {
 // their number.
 Index parents_for(View<const Index, 1> nodes, const Forest& forest,
                   View<const bool, 1> signal, Weights alone, const EdgeTables& edges,
-                  bool undirected, Places& places) {
+                  Places& places) {
     Index j = nodes[0], n_places = 0;
     auto add = [&](Index target, double log_share) {
         places.target[n_places] = target;
@@ -172,12 +170,7 @@ Index parents_for(View<const Index, 1> nodes, const Forest& forest,
         for (Index e = table.start[j]; e < table.start[j + 1]; ++e) {
             Index u = table.end[e];
             if (signal[u] != group || places.below[u]) continue;
-            double log_share = own + table.log_weight[e];
-            if (undirected) {  // 1 / (n + other), not 1 / n and 1 / other
-                double n = nodes.size(), other = forest.size[forest.root_of(u)];
-                log_share += std::log(n * other / (n + other));
-            }
-            add(u, log_share);
+            add(u, own + table.log_weight[e]);
         }
     }
     for (Index u : nodes) places.below[u] = false;
@@ -185,8 +178,7 @@ Index parents_for(View<const Index, 1> nodes, const Forest& forest,
 }
 
 // A forest from its parents.
-Forest read_forest(View<const std::int32_t, 1> parent, const EdgeTables& edges,
-                   View<Index, 1> nodes) {
+Forest read_forest(View<const std::int32_t, 1> parent, const EdgeTables& edges) {
     Forest forest(parent.size());
     for (Index j = 0; j < parent.size(); ++j) {
         if (parent[j] < 0)
@@ -194,8 +186,6 @@ Forest read_forest(View<const std::int32_t, 1> parent, const EdgeTables& edges,
         else
             forest.hang_by(j, parent[j], edges);
     }
-    for (Index root : forest.roots.part(0, forest.n_roots))
-        forest.size[root] = forest.subtree(root, nodes).size();
     return forest;
 }
 
@@ -204,7 +194,6 @@ Forest read_forest(View<const std::int32_t, 1> parent, const EdgeTables& edges,
 // signal, parent : the graph; both are overwritten
 // alone : log weight of each node in the noise and in the signal, of shape (2, d)
 // n_moves, most : repetitions, and trees that each of them tries to switch
-// undirected : whether a tree has 1 / (its size) of its weight
 //
 // Returns the shares of the trees proposed that have switched, and of the moves that
 // have given a subtree another parent or group; and the log weight of the graph.
@@ -212,10 +201,10 @@ std::tuple<double, double, double> make_moves(View<bool, 1> signal,
                                               View<std::int32_t, 1> parent,
                                               Weights alone, EdgeTables edges,
                                               Index n_moves, Index most,
-                                              bool undirected, Random random) {
+                                              Random random) {
     Index d = signal.size();
     Vector<Index> found(d);
-    Forest forest = read_forest(parent, edges, found);
+    Forest forest = read_forest(parent, edges);
     Places places(d);
     double switched = 0.0, reassigned = 0.0;
     for (Index move = 0; move < n_moves; ++move) {
@@ -228,20 +217,16 @@ std::tuple<double, double, double> make_moves(View<bool, 1> signal,
         Index old = forest.up[j];
         bool old_group = signal[j];
         if (old >= 0) {
-            forest.size[forest.root_of(j)] -= double(nodes.size());
             forest.take_off(j);
             forest.edge(0, j) = forest.edge(1, j) = 0.0;
             forest.add_root(j);
         }
-        forest.size[j] = double(nodes.size());
-        Index n_places =
-            parents_for(nodes, forest, signal, alone, edges, undirected, places);
+        Index n_places = parents_for(nodes, forest, signal, alone, edges, places);
         Index at = choose(places.log_share.part(0, n_places), random);
         Index target = places.target[at];
         bool group = target < 0 ? target == -2 : signal[target];
         for (Index u : nodes) signal[u] = group;
         if (target >= 0) {
-            forest.size[forest.root_of(target)] += double(nodes.size());
             forest.hang_by(j, target, edges);
             forest.swap_roots(forest.place[j], --forest.n_roots);
         }
@@ -251,7 +236,6 @@ std::tuple<double, double, double> make_moves(View<bool, 1> signal,
     for (Index j = 0; j < d; ++j) {
         parent[j] = std::int32_t(forest.up[j]);
         log_weight += alone(signal[j], j) + forest.edge(signal[j], j);
-        if (undirected && parent[j] < 0) log_weight -= std::log(forest.size[j]);
     }
     double n = double(std::max<Index>(n_moves, 1));
     return {switched / n, reassigned / n, log_weight};

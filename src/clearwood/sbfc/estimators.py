@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import (
     Interval,
-    PresetMixin,
     StrOptions,
     fit_context,
     take_rows,
@@ -74,7 +73,7 @@ MOST_PAIRS = 2**27
 """Counts at a time: levels of one feature by those of all features and the class."""
 
 
-class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstimator):
+class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     """Bayesian classifier that selects features and finds their dependences.
 
     Features are divided into signal, which depends on the class, and noise, which does
@@ -92,11 +91,11 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
     Parameters
     ----------
     sampler : {"auto", "exact", "collapsed", "original"}, default="auto"
-        ``"exact"`` sums over all graphs (at most 16 features that vary, 5 with
-        ``target="undirected"``), ``"collapsed"`` samples groups of features, and
-        ``"original"`` samples graphs by the moves of the thesis. ``"auto"`` is exact
-        where possible; else collapsed; else original: for undirected trees, and where
-        strong edges connect too many features to sum over their forests.
+        ``"exact"`` sums over all graphs (at most 16 features that vary),
+        ``"collapsed"`` samples groups of features, and ``"original"`` samples graphs by
+        the moves of the thesis. ``"auto"`` is exact where possible; else collapsed;
+        else original: where strong edges connect too many features to sum over their
+        forests.
     preset : {"paper"} or None, default=None
         Settings for each of ``sampler``, ``prior``, ``smoothing``, ``binning`` and
         ``calibration`` that is "auto": ``"paper"`` gives those of the thesis,
@@ -112,9 +111,6 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
     lambda_x, lambda_y : float, default=4.0, 1.0
         Prior cost of an edge and of a signal feature, in units of the log of the number
         of columns; the latter divided by the number of classes.
-    target : {"rooted", "undirected"}, default="rooted"
-        Whether a tree of s features counts s times, once per root, as in the thesis, or
-        once.
     smoothing : {"auto", "paper", "dirichlet"}, default="auto"
         Estimates of conditional probabilities. ``"paper"``, which ``"auto"`` is:
         counts plus one row distributed as the feature is overall; ``"dirichlet"``:
@@ -192,7 +188,6 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
     ['x0', 'x1', 'x2', 'x3', 'x5']
     """
 
-    _presets = PRESETS
     _parameter_constraints: dict[str, Any] = {
         "sampler": [StrOptions({"auto", "exact", "collapsed", "original"})],
         "preset": [None, StrOptions({"paper"})],
@@ -200,7 +195,6 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "lambda_x": [Interval(Real, 0, None, closed="left")],
         "lambda_y": [Interval(Real, 0, None, closed="left")],
-        "target": [StrOptions({"rooted", "undirected"})],
         "smoothing": [StrOptions({"auto", "paper", "dirichlet"})],
         "binning": [StrOptions({"auto", "mdlp", "mdlp_or_halves"})],
         "calibration": [None, StrOptions({"auto", "additive", "temperature"})],
@@ -221,7 +215,6 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         alpha: float = 5.0,
         lambda_x: float = 4.0,
         lambda_y: float = 1.0,
-        target: str = "rooted",
         smoothing: str = "auto",
         binning: str = "auto",
         calibration: str | None = "auto",
@@ -238,7 +231,6 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         self.alpha = alpha
         self.lambda_x = lambda_x
         self.lambda_y = lambda_y
-        self.target = target
         self.smoothing = smoothing
         self.binning = binning
         self.calibration = calibration
@@ -253,6 +245,11 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+    def _setting(self, name: str) -> Any:
+        """A parameter, or what "auto" means for it."""
+        own = getattr(self, name)
+        return own if own != "auto" else PRESETS[self.preset][name]
 
     # Fitting
 
@@ -310,9 +307,7 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
             )
 
         if len(varies):
-            problem = GraphProblem.from_scores(
-                score(varied, self.alpha), penalty, self.target
-            )
+            problem = GraphProblem.from_scores(score(varied, self.alpha), penalty)
             found = find_posterior(
                 self._setting("sampler"), problem, self.n_graphs, run, graphs_seed
             )

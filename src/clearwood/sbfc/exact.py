@@ -5,7 +5,6 @@ Given the set, the sum over all forests is a determinant (matrix-tree theorem).
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,8 +17,8 @@ from clearwood.sbfc.scores import NOISE, SIGNAL, Penalty, Scores
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MOST_FEATURES = {"rooted": 16, "undirected": 5}
-"""Largest number of features: beyond, there are too many sets (or forests)."""
+MOST_FEATURES = 16
+"""Largest number of features: beyond, there are too many sets."""
 
 LEAST = 1e-20
 """Sets less probable than this, relative to the best one, are left out."""
@@ -50,9 +49,7 @@ class ExactPosterior(NamedTuple):
     set_probability: np.ndarray
 
 
-def exact_posterior(
-    scores: Scores, penalty: Penalty, target: str = "rooted"
-) -> ExactPosterior:
+def exact_posterior(scores: Scores, penalty: Penalty) -> ExactPosterior:
     """Compute the posterior by summing over all graphs.
 
     Parameters
@@ -60,9 +57,6 @@ def exact_posterior(
     scores : Scores
         Scores of at most 16 features.
     penalty : Penalty
-    target : {"rooted", "undirected"}
-        Whether a tree of s nodes counts s times, as in the thesis, or once; the latter
-        for at most 5 features, as no determinant exists for it.
 
     Examples
     --------
@@ -77,28 +71,27 @@ def exact_posterior(
     from scipy.sparse import csr_array
 
     d = scores.table.n_features
-    if d > MOST_FEATURES[target]:
+    if d > MOST_FEATURES:
         raise InputError(
             f"There are {d} features; all graphs can be enumerated for at most "
-            f"{MOST_FEATURES[target]} (target={target!r}). Use the sampler "
-            f"{'collapsed' if target == 'rooted' else 'original'!r}."
+            f"{MOST_FEATURES}. Use the sampler 'collapsed'."
         )
     log_weight = [scores.gains(g) - penalty.edge[g] for g in (NOISE, SIGNAL)]
     alone = scores.alone - np.array(penalty.node)[:, None]
-    log_sums, edges = SUMS[target]
     everything = 2**d - 1
     numbers = np.arange(everything + 1)
     inside = (numbers[:, None] >> np.arange(d) & 1).astype(bool)
     log_joint = np.where(inside, alone[SIGNAL], alone[NOISE]).sum(axis=1)
     # The complement of a set has the inverted bits: the list in reverse.
-    log_joint += log_sums(log_weight[NOISE])[::-1] + log_sums(log_weight[SIGNAL])
+    log_joint += log_sums_of_sets(log_weight[NOISE])[::-1]
+    log_joint += log_sums_of_sets(log_weight[SIGNAL])
 
     order = np.argsort(-log_joint, kind="stable")
     share = np.exp(log_joint[order] - log_joint[order[0]])
     n_sets = int((share > LEAST).sum())
     order, probability = order[:n_sets], share[:n_sets] / share[:n_sets].sum()
-    in_noise = edges(log_weight[NOISE], everything - order, probability)
-    in_signal = edges(log_weight[SIGNAL], order, probability)
+    in_noise = edges_of_sets(log_weight[NOISE], everything - order, probability)
+    in_signal = edges_of_sets(log_weight[SIGNAL], order, probability)
     return ExactPosterior(
         log_evidence=float(log_joint[order[0]] + np.log(share.sum())),
         signal_probability=product(probability, inside[order]),
@@ -111,58 +104,3 @@ def exact_posterior(
 
 def _both_ways(lower: np.ndarray) -> np.ndarray:
     return lower + lower.T
-
-
-# Trees that count once: no determinant, so a sum over forests
-
-
-def _forests(d: int) -> tuple[np.ndarray, np.ndarray]:
-    """All forests on d nodes, as masks of edges below the diagonal; these edges."""
-    pairs = list(zip(*np.tril_indices(d, -1)))
-    found = []
-    for size in range(d):
-        for chosen in combinations(range(len(pairs)), size):
-            tree = list(range(d))
-            for k in chosen:
-                i, j = (tree[node] for node in pairs[k])
-                if i == j:
-                    break
-                tree = [j if t == i else t for t in tree]
-            else:
-                found.append(np.isin(np.arange(len(pairs)), chosen))
-    return np.array(found).reshape(-1, len(pairs)), np.array(pairs).reshape(-1, 2)
-
-
-def _log_weights(log_weight: np.ndarray, number: int) -> np.ndarray:
-    """Log weight of every forest, minus infinity where an edge leaves the set."""
-    forests, pairs = _forests(len(log_weight))
-    inside = (number >> pairs & 1).all(axis=1)
-    values = np.where(inside, log_weight[pairs[:, 0], pairs[:, 1]], -np.inf)
-    return np.where(forests, values, 0.0).sum(axis=1)
-
-
-def _log_sums_once(log_weight: np.ndarray) -> np.ndarray:
-    from scipy.special import logsumexp
-
-    numbers = range(2 ** len(log_weight))
-    return np.array([logsumexp(_log_weights(log_weight, k)) for k in numbers])
-
-
-def _edges_once(
-    log_weight: np.ndarray, numbers: np.ndarray, probability: np.ndarray
-) -> np.ndarray:
-    from scipy.special import softmax
-
-    forests, pairs = _forests(len(log_weight))
-    found = np.zeros_like(log_weight)
-    for number, p in zip(numbers.tolist(), probability):
-        share = softmax(_log_weights(log_weight, number))
-        found[pairs[:, 0], pairs[:, 1]] += p * product(share, forests)
-    return found
-
-
-SUMS = {
-    "rooted": (log_sums_of_sets, edges_of_sets),
-    "undirected": (_log_sums_once, _edges_once),
-}
-"""By target: the log sums over forests of every set, and the average of their edges."""

@@ -96,15 +96,6 @@ class FeatureForest:
         child = np.flatnonzero(self.parent >= 0)
         return np.column_stack([child, self.parent[child]])
 
-    @property
-    def tree_sizes(self) -> np.ndarray:
-        """Number of features in each tree, in the order of the roots."""
-        root, above = np.arange(len(self.parent)), self.parent
-        while (above >= 0).any():
-            root = np.where(above >= 0, above, root)
-            above = self.parent[root]
-        return np.bincount(root, minlength=len(root))[self.parent < 0]
-
     def describe(self, names: Sequence[str] | None = None) -> str:
         """Text of the trees, indented; the first features without an edge on one line.
 
@@ -149,13 +140,10 @@ class FeatureForest:
         }
 
 
-def log_posterior(
-    graph: FeatureForest, scores: Scores, penalty: Penalty, target: str = "rooted"
-) -> float:
+def log_posterior(graph: FeatureForest, scores: Scores, penalty: Penalty) -> float:
     """Log posterior of a graph (2.3.1), up to constants.
 
-    These are P(y) and the normalization of the prior. With ``target="undirected"`` a
-    tree of s features has 1 / s of its weight at each of its roots.
+    These are P(y) and the normalization of the prior.
 
     Examples
     --------
@@ -176,8 +164,6 @@ def log_posterior(
             some = here[i : i + ROWS_AT_A_TIME]
             gain = scores.gains(of, child[some])[np.arange(len(some)), parent[some]]
             total += (gain - penalty.edge[of]).sum()
-    if target == "undirected":
-        total -= np.log(graph.tree_sizes).sum()
     return float(total)
 
 
@@ -286,7 +272,7 @@ def active_nodes(signal: np.ndarray) -> np.ndarray:
 def draw_graphs(
     signals: Iterable[np.ndarray], edges: tuple[Edges, Edges], random_state: Any = None
 ) -> list[FeatureForest]:
-    """Draw a random graph for each of several signal groups, for the rooted target.
+    """Draw a random graph for each of several signal groups.
 
     The time is cubic in the number of features that edges connect.
 

@@ -62,8 +62,6 @@ class OriginalSampler:
     scores : Scores
     penalty : Penalty
         The prior.
-    target : {"rooted", "undirected"}, default="rooted"
-        Whether a tree of s features counts s times, as in the thesis, or once.
     edges : tuple of Edges, optional
         Result of ``strong_edges`` with the bound of ``weakest_edge`` or less, if
         already computed.
@@ -88,18 +86,16 @@ class OriginalSampler:
         scores: Scores,
         penalty: Penalty,
         *,
-        target: str = "rooted",
         edges: tuple[Edges, Edges] | None = None,
         thin: int = 50,
     ) -> None:
-        self.undirected = target == "undirected"
         self.thin = thin
         self.alone = scores.alone - np.array(penalty.node)[:, None]
         if edges is None:
             edges = strong_edges(scores, penalty, weakest_edge(self.alone.shape[1]))
         self.edges = tuple(_sorted_rows(part.log_weight) for part in edges)
         flat = [values for part in self.edges for values in part]
-        self.fingerprint = fingerprint_of(self.alone, *flat, target, thin)
+        self.fingerprint = fingerprint_of(self.alone, *flat, thin)
 
     def init(self, rng: np.random.Generator) -> GraphState:
         """Overdispersed start: no edges, any share of the features in the signal."""
@@ -137,7 +133,7 @@ class OriginalSampler:
         signal, parent = signal.astype(np.bool_), parent.astype(np.int32)
         switched, reassigned, log_weight = make_moves(
             signal, parent, self.alone, self.edges,
-            n_moves, TREES_SWITCHED, self.undirected, rng,
+            n_moves, TREES_SWITCHED, rng,
         )  # fmt: skip
         return GraphState(signal, parent, log_weight), MovesInfo(switched, reassigned)
 

@@ -81,19 +81,17 @@ class GraphProblem(NamedTuple):
     penalty : Penalty
     edges : tuple of Edges
         Noise and signal edges of non-negligible weight.
-    target : {"rooted", "undirected"}
     """
 
     scores: Scores
     penalty: Penalty
     edges: tuple[Edges, Edges]
-    target: str
 
     @classmethod
-    def from_scores(cls, scores: Scores, penalty: Penalty, target: str) -> GraphProblem:
+    def from_scores(cls, scores: Scores, penalty: Penalty) -> GraphProblem:
         """Problem with the edges of non-negligible weight."""
         bound = weakest_edge(scores.table.n_features)
-        return cls(scores, penalty, strong_edges(scores, penalty, bound), target)
+        return cls(scores, penalty, strong_edges(scores, penalty, bound))
 
 
 def find_posterior(
@@ -106,7 +104,7 @@ def find_posterior(
     """Compute the posterior over graphs.
 
     ``"auto"`` is exact for few features; else collapsed, unless strong edges connect
-    too many features, or trees count once; else original.
+    too many features; else original.
 
     Parameters
     ----------
@@ -119,17 +117,11 @@ def find_posterior(
     rng : Generator
         Generator for the graphs.
     """
-    scores, penalty, edges, target = problem
-    is_auto, few = sampler == "auto", scores.table.n_features <= MOST_FEATURES[target]
+    scores, penalty, edges = problem
+    is_auto, few = sampler == "auto", scores.table.n_features <= MOST_FEATURES
     if sampler == "exact" or (is_auto and few):
         return _enumerated(problem, n_graphs, rng)
-    if sampler == "collapsed" and target == "undirected":
-        raise InputError(
-            "sampler='collapsed' sums over forests by a determinant, which counts a "
-            "tree once for each of its roots; take target='rooted', or "
-            "sampler='original'."
-        )
-    if sampler == "collapsed" or (is_auto and target == "rooted"):
+    if is_auto or sampler == "collapsed":
         try:
             groups = SignalSampler(scores, penalty, edges=edges)
         except InputError:  # strong edges connect too many features
@@ -137,21 +129,21 @@ def find_posterior(
                 raise
         else:
             return _sampled_collapsed(problem, groups, n_graphs, run(groups), rng)
-    moves = OriginalSampler(scores, penalty, edges=edges, target=target)
+    moves = OriginalSampler(scores, penalty, edges=edges)
     return _sampled_by_moves(problem, n_graphs, run(moves))
 
 
 def _enumerated(
     problem: GraphProblem, n_graphs: int, rng: np.random.Generator
 ) -> GraphPosterior:
-    every = exact_posterior(problem.scores, problem.penalty, problem.target)
+    every = exact_posterior(problem.scores, problem.penalty)
     number = rng.choice(len(every.sets), size=n_graphs, p=every.set_probability)
     log_share = every.log_evidence + np.log(every.set_probability)
     return GraphPosterior(
         every.signal_probability,
         every.edge_probability,
         every.log_evidence,
-        _draw(problem, every.sets[number], rng),
+        draw_graphs(every.sets[number], problem.edges, rng),
         *_best(problem, every.sets, log_share),
         chains=None,
         sampler="exact",
@@ -257,21 +249,6 @@ def posterior_without_features(n_graphs: int) -> GraphPosterior:
         "exact",
         0.0,
     )
-
-
-def _draw(
-    problem: GraphProblem, sets: np.ndarray, rng: np.random.Generator
-) -> list[FeatureForest]:
-    if problem.target == "rooted":
-        return draw_graphs(sets, problem.edges, rng)
-    # Each tree comes as s rooted ones: one in s is kept.
-    found: dict[int, FeatureForest] = {}
-    while len(found) < len(sets):
-        left = [i for i in range(len(sets)) if i not in found]
-        for i, graph in zip(left, draw_graphs(sets[left], problem.edges, rng)):
-            if rng.random() * graph.tree_sizes.prod() < 1:
-                found[i] = graph
-    return [found[i] for i in range(len(sets))]
 
 
 def _best(

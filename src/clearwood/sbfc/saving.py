@@ -21,7 +21,7 @@ PARTS = (
     *codec.COLUMNS,
     codec.FEATURES,
     codec.Settings(
-        "sampler", "preset", "prior", "alpha", "lambda_x", "lambda_y", "target",
+        "sampler", "preset", "prior", "alpha", "lambda_x", "lambda_y",
         "smoothing", "calibration", "binning", "n_graphs", "n_draws",
     ),
     codec.Field("sampler", codec.choice("exact", "collapsed", "original"), "sampler_"),

@@ -59,6 +59,11 @@ class BoxAscent:
         """The current list or sum."""
         raise NotImplementedError
 
+    def refitted(self) -> Any:
+        """The current list or sum, with values refitted."""
+        self.refit()
+        return self.result()
+
     def refine(self) -> Any:
         """Sweep over the boxes and drop some, until neither changes anything."""
         while True:

@@ -62,17 +62,17 @@ def candidate_boxes(
     # In row-major order, whatever that of the scores is: kernels are compiled for it.
     stats = np.ascontiguousarray(np.hstack([share * scores, share, ones, ones]))
     n_features, able = len(grid.n_bins), np.flatnonzero(weight > 0)
-    asked = np.tile(np.arange(n_features), (2 * max_leaves - 1, 1))
+    order = np.tile(np.arange(n_features), (2 * max_leaves - 1, 1))
     boxes = [np.zeros((0, int(grid.n_bins.sum())), dtype=bool)]
     for i in range(n_trees if n_features else 0):
         is_drawn = np.zeros(grid.n_rows, dtype=bool)
         is_drawn[generator.choice(able, min(len(able), MOST_TREE_ROWS))] = True
         rows = np.flatnonzero(is_drawn)
-        n_asked = max(1, int(FEATURE_SHARES[i % len(FEATURE_SHARES)] * n_features))
+        n_tried = max(1, int(FEATURE_SHARES[i % len(FEATURE_SHARES)] * n_features))
         boxes.append(
             node_boxes(
-                grid, rows, stats, SQUARED_ERROR, generator.permuted(asked, axis=1),
-                n_asked,
+                grid, rows, stats, SQUARED_ERROR, generator.permuted(order, axis=1),
+                n_tried,
             )
         )  # fmt: skip
     stacked = np.concatenate(boxes)

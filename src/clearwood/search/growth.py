@@ -78,40 +78,6 @@ def grow(
     return [found[size] for size in sorted(found)]
 
 
-def searched_on_some(
-    problem: Any,
-    pool: np.ndarray,
-    search: Callable[[Any, np.ndarray], list[Any]],
-    ascent_of: Callable[[Any, Any], Any],
-) -> list[Any]:
-    """Search on a sample of very many rows and features, then refit on all.
-
-    Parameters
-    ----------
-    problem : ListProblem or SumProblem
-    pool : ndarray of bool of shape (n_pool, total number of bins)
-        Candidate boxes.
-    search : callable
-        Function of a problem and a pool that returns lists or sums.
-    ascent_of : callable
-        ``ListAscent`` or ``SumAscent``, which refits the values of the boxes.
-
-    Returns
-    -------
-    list of (BoxList or BoxSum)
-    """
-    thin = thinned(problem)
-    few, pool, is_kept = narrowed(thin, pool)
-    found = [widened(one, is_kept) for one in search(few, pool)]
-
-    def said_of_all(one: Any) -> Any:
-        ascent = ascent_of(problem, one)
-        ascent.refit()
-        return ascent.result()
-
-    return found if thin is problem else [said_of_all(one) for one in found]
-
-
 def narrowed(problem: Any, pool: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
     """A ListProblem or SumProblem and boxes without the features that no box restricts.
 
@@ -126,18 +92,18 @@ def narrowed(problem: Any, pool: np.ndarray) -> tuple[Any, np.ndarray, np.ndarra
         The bins of the remaining features; see :func:`widened`.
     """
     grid, is_shut = problem.grid, np.logical_not(pool.all(axis=0))
-    is_asked = np.ones(len(grid.n_bins), dtype=bool)
-    if len(is_asked) > MOST_FEATURES:
-        is_asked = np.logical_or.reduceat(is_shut, grid.start)
-    if is_asked.all() or not is_asked.any():
+    is_needed = np.ones(len(grid.n_bins), dtype=bool)
+    if len(is_needed) > MOST_FEATURES:
+        is_needed = np.logical_or.reduceat(is_shut, grid.start)
+    if is_needed.all() or not is_needed.any():
         return problem, pool, np.ones(len(problem.seen), dtype=bool)
-    is_kept = np.repeat(is_asked, grid.n_bins)
+    is_kept = np.repeat(is_needed, grid.n_bins)
     left = Grid.of(
-        grid.columns[is_asked].T, grid.n_bins[is_asked], grid.is_category[is_asked]
+        grid.columns[is_needed].T, grid.n_bins[is_needed], grid.is_category[is_needed]
     )
     fewer = problem._replace(grid=left, seen=problem.seen[is_kept])
     if getattr(problem, "signs", None) is not None:
-        fewer = fewer._replace(signs=problem.signs[is_asked])
+        fewer = fewer._replace(signs=problem.signs[is_needed])
     return fewer, np.ascontiguousarray(pool[:, is_kept]), is_kept
 
 

@@ -167,7 +167,7 @@ class Loss:
         if not share > 0:
             return self.best_value(np.ones(len(rows), dtype=bool))
         sums = product(rows, self.scores)[None]
-        _kernels.say_best_of_lines(self.form, sums, np.array([share]), predicted)
+        _kernels.predict_best_of_lines(self.form, sums, np.array([share]), predicted)
         return self.value(predicted[0])
 
     def vector(self, value: Any) -> np.ndarray:

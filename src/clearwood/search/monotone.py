@@ -75,13 +75,13 @@ def opened_pool(grid: Grid, signs: np.ndarray, pool: np.ndarray) -> np.ndarray:
 
 
 def value_range(
-    said: Sequence[Any], kinds: Sequence[int], position: int, kind: int
+    values: Sequence[Any], kinds: Sequence[int], position: int, kind: int
 ) -> tuple[Any, Any]:
     """Minimum and maximum of the prediction of a box between other rules.
 
     Parameters
     ----------
-    said : sequence
+    values : sequence
         Predictions of the other rules, the default rule last.
     kinds : sequence of int
         Kinds of their boxes.
@@ -95,11 +95,11 @@ def value_range(
     >>> value_range([9, 5, 7], [1, 0], 1, 0), value_range([9, 5, 7], [1, 0], 1, 1)
     ((-inf, 9), (7, 9))
     """
-    earlier = list(zip(said[:position], kinds))
+    earlier = list(zip(values[:position], kinds))
     low = max((value for value, k in earlier if k == -1), default=-np.inf)
     high = min((value for value, k in earlier if k == 1), default=np.inf)
     if kind == 1:
-        low = max(low, *said[position:])
+        low = max(low, *values[position:])
     elif kind == -1:
-        high = min(high, *said[position:])
+        high = min(high, *values[position:])
     return low, high

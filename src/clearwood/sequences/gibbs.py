@@ -231,11 +231,11 @@ def likeliest(chains: Chains) -> int:
     >>> likeliest(Chains(likely, {}, []))
     3
     """
-    told = chains.draws["log_likelihood"]
-    n_draws = told.shape[1]
+    log_likelihood = chains.draws["log_likelihood"]
+    n_draws = log_likelihood.shape[1]
     if n_draws == 1:
         return 0
-    chain, draw = divmod(int(told[:, 1:].argmax()), n_draws - 1)
+    chain, draw = divmod(int(log_likelihood[:, 1:].argmax()), n_draws - 1)
     return chain * n_draws + draw
 
 

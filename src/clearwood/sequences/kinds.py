@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.columns.info import said_with
+from clearwood.columns.info import info_with
 from clearwood.columns.validation import LARGEST_VALUE, check_table
 from clearwood.columns.variables import NOTHING, read_variables
 from clearwood.distributions import (
@@ -132,7 +132,7 @@ class _Table:
     def _features(self, model: Any, X: Any) -> FeatureSpace:
         names = getattr(model, "feature_names_in_", None)
         features = FeatureSpace.numeric(model.n_features_in_, names)
-        return features.with_info(said_with(X))
+        return features.with_info(info_with(X))
 
     def columns(self, model: Any, X: Any) -> dict[str, Any]:
         """Attributes that describe the columns of the training data; see ``Kind``."""

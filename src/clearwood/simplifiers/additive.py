@@ -2,19 +2,18 @@
 
 The ensemble labels the training rows, and synthetic mixtures of them. Candidate boxes
 are the nodes of small randomized trees. A sum grows box by box in a beam search that
-refits all contributions together. The penalty of literals and the length of the sum are
-chosen on held-out rows (``size_path``). The printed sum is in the units of the data,
+refits all contributions together. The length of the sum is chosen on held-out rows
+(``size_path``). The printed sum is in the units of the data,
 the largest effects first, and is the one that predicts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from clearwood._estimators import StrOptions
 from clearwood._numeric import product, rounded
 from clearwood.rules import RuleSet, Training, build_rule_sum
 from clearwood.search import BoxSum, contains, grow_sums, make_sum_problem
@@ -32,34 +31,18 @@ from clearwood.simplifiers._common.scoring import (
 )
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, BaseSizePath
 
-LITERAL_PENALTIES = (0.004, 0.002)
-"""Penalties per literal, the default first."""
+LITERAL_PENALTY = 0.004
+"""Penalty per literal, in units of the mean loss."""
 
 RIDGE = {True: 1e-2, False: 1e-4}
 """Ridge penalty on half the square of a contribution, for classes and for values: keeps
 log-odds finite where the ensemble is certain."""
 
 
-class SumSettings(NamedTuple):
-    """Settings to tune.
-
-    Attributes
-    ----------
-    literal_penalty : float
-        Per literal.
-    synthetic : bool
-        Whether synthetic rows are used.
-    """
-
-    literal_penalty: float
-    synthetic: bool
-
-
 class _AdditiveRules(BaseSizePath):
     _reads_sparse = True
     _parameter_constraints: dict[str, Any] = {
         **CORE,
-        "tune": [StrOptions({"auto"}), None],
         "n_synthetic": N_SYNTHETIC,
         "scoring": SCORING["classification"],
         "class_weight": CLASS_WEIGHT,
@@ -75,7 +58,6 @@ class _AdditiveRules(BaseSizePath):
         learn_from: str = "model",
         exclude_features: Sequence[str | int] = (),
         round_thresholds: bool = True,
-        tune: str | None = None,
         n_synthetic: int | str = "auto",
         scoring: Any = "auto",
         class_weight: Any = None,
@@ -90,7 +72,6 @@ class _AdditiveRules(BaseSizePath):
         self.learn_from = learn_from
         self.exclude_features = exclude_features
         self.round_thresholds = round_thresholds
-        self.tune = tune
         self.n_synthetic = n_synthetic
         self.scoring = scoring
         self.class_weight = class_weight
@@ -101,19 +82,7 @@ class _AdditiveRules(BaseSizePath):
     def _about(self) -> dict[str, str]:
         return {"method": "additive"}
 
-    def _settings(self, training: Training) -> list[SumSettings]:
-        return [
-            SumSettings(literal, synthetic)
-            for synthetic in self._synthetic_or_not(training)
-            for literal in LITERAL_PENALTIES
-        ]
-
-    def _fit(
-        self,
-        training: Training,
-        settings: Sequence[SumSettings],
-        generator: np.random.Generator,
-    ) -> list[list[BoxSum]]:
+    def _fit(self, training: Training, generator: np.random.Generator) -> list[BoxSum]:
         candidates = self._candidates(training, generator)
         kind: Any = ClassSumLoss if training.classes else SquaredSumLoss
         target, weight = training.standardised, training.weight
@@ -123,22 +92,17 @@ class _AdditiveRules(BaseSizePath):
             target, weight = target / total[:, None], weight * total
         loss = kind.of(target, weight)
         penalised = at_stake(training.soft_loss(SOFTNESS_FOR_LOG_LOSS))
-        problems = [
-            make_sum_problem(
-                training.grid,
-                loss,
-                penalised * setting.literal_penalty,
-                RIDGE[training.outcome.is_share],
-                training.counts,
-                min_samples_leaf=self.min_samples_leaf,
-            )
-            for setting in settings
-        ]
-        # The same random numbers for all sizes and settings, so that only these differ.
-        return [
-            grow_sums(problem, candidates, self.max_rules - 1, np.random.default_rng(0))
-            for problem in problems
-        ]
+        problem = make_sum_problem(
+            training.grid,
+            loss,
+            penalised * LITERAL_PENALTY,
+            RIDGE[training.outcome.is_share],
+            training.counts,
+            min_samples_leaf=self.min_samples_leaf,
+        )
+        # The same random numbers for all sizes, so that only these differ.
+        same = np.random.default_rng(0)
+        return grow_sums(problem, candidates, self.max_rules - 1, same)
 
     def _predict_bins(self, rules: BoxSum, rows: Training) -> np.ndarray:
         return rows.outcome.linked(rows.outcome.answers(rules.scores(rows.grid).T))
@@ -208,16 +172,12 @@ class AdditiveRulesClassifier(RuleClassifierMixin, _AdditiveRules):
         Print, and predict with, the shortest thresholds that separate the same training
         values, values rounded within a thousandth of the target's standard deviation,
         and log-odds of three digits.
-    tune : "auto" or None, default=None
-        With fewer than 2,000 rows, choose the penalty of literals, and whether
-        synthetic rows are used, by ``scoring`` on held-out rows (three folds). That
-        takes twice as long, and at an equal number of rules it is no closer on average.
     n_synthetic : int or "auto", default="auto"
         Number of synthetic rows, labelled by the ensemble: training rows mixed with
         their neighbours. "auto" makes three per row, at least 4,000 and at most 20,000,
         and none with ``learn_from="labels"``.
     scoring : {"auto", "log_loss", "agreement", "balanced"} or callable, default="auto"
-        Score that chooses settings and number of rules on held-out rows. "auto": log
+        Score that chooses the number of rules on held-out rows. "auto": log
         loss of the probabilities of the rules against those of the ensemble (R2 for
         regression). "log_loss": the same, and the search weights probabilities more,
         classes less. "agreement": the share of rows for which rules and ensemble
@@ -257,12 +217,9 @@ class AdditiveRulesClassifier(RuleClassifierMixin, _AdditiveRules):
     n_rules_ : int
         Number of rules, as requested or chosen.
     cv_results_ : dict of str to list, or None
-        If something was chosen on held-out rows: per settings tried
-        ``"literal_penalty"`` and ``"synthetic"``, and, with one entry per size,
-        ``"fidelity"`` and its ``"standard_error"``; with another ``scoring`` also
-        ``"score"`` and ``"score_error"``.
-    settings_ : dict
-        The settings of the sums in ``path_``.
+        If the size was chosen on held-out rows, an entry per size: ``"fidelity"`` and
+        its ``"standard_error"``; with another ``scoring`` also ``"score"`` and
+        ``"score_error"``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str

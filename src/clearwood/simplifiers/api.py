@@ -13,9 +13,8 @@ from clearwood.ensembles.black_box import task_of
 from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.outcomes import OUTCOMES
 from clearwood.rules import RuleSet
-from clearwood.rules.displays.held_out import place_of
 from clearwood.simplifiers._common.explained_model import as_given, read_model
-from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS
+from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS, deciding
 from clearwood.simplifiers.large_tables import simplify_table
 from clearwood.simplifiers.pinned import (
     check_pinned,
@@ -267,11 +266,8 @@ def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any)
 
 
 def _held_out(found: Any) -> tuple[float, float]:
-    """What chosen settings and size reached on held-out rows, and its error."""
-    judged = found.cv_results_
-    if judged is None:
+    """Score of the chosen size on held-out rows, and its error."""
+    if found.cv_results_ is None:
         return 0.0, 0.0  # A single rule, or hardly a row: there is no choice.
-    place = place_of(found.settings_, judged)
-    score = judged.get("score", judged["fidelity"])
-    error = judged.get("score_error", judged["standard_error"])
-    return score[place][found.n_rules_ - 1], error[place][found.n_rules_ - 1]
+    score, error = deciding(found.cv_results_)
+    return score[found.n_rules_ - 1], error[found.n_rules_ - 1]

@@ -10,7 +10,7 @@ leaves are printed as disjoint rules in the units of the data, rounded.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,12 +29,6 @@ from clearwood.simplifiers._common.scoring import (
     softness,
 )
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, BaseTreePath
-
-
-class TreeSettings(NamedTuple):
-    """Whether synthetic rows are used; no setting is tuned."""
-
-    synthetic: bool
 
 
 class _DistilledTree(BaseTreePath):
@@ -84,15 +78,9 @@ class _DistilledTree(BaseTreePath):
     def _about(self) -> dict[str, str]:
         return {"method": "tree"}
 
-    def _settings(self, training: Training) -> list[TreeSettings]:
-        return [TreeSettings(self._n_synthetic(training) > 0)]
-
     def _fit(
-        self,
-        training: Training,
-        settings: Sequence[TreeSettings],
-        generator: np.random.Generator,
-    ) -> list[list[GrownNode]]:
+        self, training: Training, generator: np.random.Generator
+    ) -> list[GrownNode]:
         loss = training.soft_loss(softness(self.scoring, self._softness))
         problem = make_tree_problem(
             training.grid,
@@ -101,7 +89,7 @@ class _DistilledTree(BaseTreePath):
             at_stake(loss) * TREE_PENALTY,
             min_samples_leaf=self.min_samples_leaf,
         )
-        return [grow_trees(problem, self.max_rules)]
+        return grow_trees(problem, self.max_rules)
 
     def _print_tree(self, training: Training, tree: GrownNode) -> Tree:
         return print_tree(tree, training, round_thresholds=self.round_thresholds)
@@ -149,7 +137,7 @@ class DistilledTreeClassifier(RuleClassifierMixin, _DistilledTree):
         their neighbours. "auto" makes three per row, at least 4,000 and at most 20,000,
         and none with ``learn_from="labels"``.
     scoring : {"auto", "log_loss", "agreement", "balanced"} or callable, default="auto"
-        Score that chooses settings and number of rules on held-out rows. "auto": log
+        Score that chooses the number of rules on held-out rows. "auto": log
         loss of the probabilities of the rules against those of the ensemble (R2 for
         regression). "log_loss": the same, and the search weights probabilities more,
         classes less. "agreement": the share of rows for which rules and ensemble
@@ -194,11 +182,9 @@ class DistilledTreeClassifier(RuleClassifierMixin, _DistilledTree):
     n_rules_ : int
         Number of leaves, as requested or chosen.
     cv_results_ : dict of str to list, or None
-        If the size was chosen on held-out rows: ``"fidelity"`` and its
-        ``"standard_error"``, one list with an entry per size, and ``"synthetic"``; with
-        another ``scoring`` also ``"score"`` and ``"score_error"``.
-    settings_ : dict
-        Whether synthetic rows were used.
+        If the size was chosen on held-out rows, an entry per size: ``"fidelity"`` and
+        its ``"standard_error"``; with another ``scoring`` also ``"score"`` and
+        ``"score_error"``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str

@@ -51,8 +51,8 @@ def simplify_table(
     rules = rules.with_target(target_name(y))
     if is_whole:
         return rules  # Computed on all rows already.
-    told = counted(rules, explained, sample, (X, y, weight), table.n_rows)
-    return told.rules
+    found = counted(rules, explained, sample, (X, y, weight), table.n_rows)
+    return found.rules
 
 
 def read_by(model: Any, table: RowBlocks) -> RowBlocks:

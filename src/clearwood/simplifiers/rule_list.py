@@ -2,14 +2,15 @@
 
 The ensemble labels the training rows, and synthetic mixtures of them. A box is a set of
 allowed bins of every feature; the first box of a list that contains a row predicts.
-``fit`` (``_common.base``) calls ``_find_rules`` (``_common.size_path``), which calls:
+``fit`` (``_common.base``, whose class lists all steps) calls ``_find_rules``
+(``_common.size_path``), which calls:
 
-1. ``_settings``: penalties of literals and overlap.
+1. ``_choose``: the length, by fits to two thirds of the rows and their score on
+   mixtures of the others, before rounding.
 2. ``_fit``: candidates are the nodes of small randomized trees. A list grows by the
    candidate and position of largest gain; then all its boxes are moved until no move
    improves it. The loss is squared error; for classes, also the regret.
-3. ``_choose``: settings and length on mixtures of held-out rows, before rounding.
-4. ``_print``: boxes become conditions in the units of the data, rounded. The printed
+3. ``_print``: boxes become conditions in the units of the data, rounded. The printed
    rules are those that predict.
 """
 
@@ -17,24 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from clearwood._estimators import StrOptions
 from clearwood.columns.validation import check_signs
 from clearwood.rules import RuleSet, Training, build_rule_list
 from clearwood.rules.building.monotone import expected_in_order
-from clearwood.search import (
-    BoxList,
-    Loss,
-    Penalties,
-    grow_lists,
-    make_problem,
-    refine,
-)
-from clearwood.search.trees.grow import grow_trees
-from clearwood.search.trees.nodes import TREE_PENALTY, as_list, make_tree_problem
+from clearwood.search import BoxList, Loss, Penalties, grow_lists, make_problem
 from clearwood.simplifiers._common.base import (
     CORE,
     RuleClassifierMixin,
@@ -50,34 +41,15 @@ from clearwood.simplifiers._common.scoring import (
 )
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, BaseSizePath
 
-LITERAL_PENALTIES = (0.002, 0.004)
+LITERAL_PENALTY = 0.002
 """Penalty per literal, in units of the mean loss (regret, or squared error of the
-standardized target); the default first."""
+standardized target)."""
 
-NEAR_DISJOINT = {True: 0.05, False: 0.01}
+OVERLAP_PENALTY = {True: 0.05, False: 0.01}
 """Penalty per row in a further box, in the same units: for classes, and for values."""
 
 SQRT_2 = 2**0.5
 """Divisor of a difference of two probabilities, whose square is then both errors'."""
-
-DISJOINT = 1e6
-"""Overlap penalty so large that boxes never overlap."""
-
-
-class ListSettings(NamedTuple):
-    """Settings to tune.
-
-    Attributes
-    ----------
-    literal_penalty, overlap_penalty : float
-        See ``search.Penalties``.
-    synthetic : bool
-        Whether synthetic rows are used.
-    """
-
-    literal_penalty: float
-    overlap_penalty: float
-    synthetic: bool
 
 
 class _RuleList(BaseSizePath):
@@ -87,8 +59,6 @@ class _RuleList(BaseSizePath):
     _reads_sparse = True
     _parameter_constraints: dict[str, Any] = {
         **CORE,
-        "combine": [StrOptions({"near-disjoint", "first", "disjoint"})],
-        "tune": [StrOptions({"auto"}), None],
         "n_synthetic": N_SYNTHETIC,
         "monotonic_cst": "no_validation",
         "scoring": SCORING["classification"],
@@ -105,8 +75,6 @@ class _RuleList(BaseSizePath):
         learn_from: str = "model",
         exclude_features: Sequence[str | int] = (),
         round_thresholds: bool = True,
-        combine: str = "near-disjoint",
-        tune: str | None = None,
         n_synthetic: int | str = "auto",
         monotonic_cst: Any = None,
         scoring: Any = "auto",
@@ -122,8 +90,6 @@ class _RuleList(BaseSizePath):
         self.learn_from = learn_from
         self.exclude_features = exclude_features
         self.round_thresholds = round_thresholds
-        self.combine = combine
-        self.tune = tune
         self.n_synthetic = n_synthetic
         self.monotonic_cst = monotonic_cst
         self.scoring = scoring
@@ -143,67 +109,26 @@ class _RuleList(BaseSizePath):
         )
         return training
 
-    def _settings(self, training: Training) -> list[ListSettings]:
-        # The first is the default, used without tuning.
-        overlaps = {
-            "near-disjoint": (NEAR_DISJOINT[training.outcome.is_share], 0.0),
-            "first": (0.0,),
-            "disjoint": (DISJOINT,),
-        }[self.combine]
-        return [
-            ListSettings(literal, overlap, synthetic)
-            for synthetic in self._synthetic_or_not(training)
-            for overlap in overlaps
-            for literal in LITERAL_PENALTIES
-        ]
-
-    def _fit(
-        self,
-        training: Training,
-        settings: Sequence[ListSettings],
-        generator: np.random.Generator,
-    ) -> list[list[BoxList]]:
-        candidates = self._candidates(training, generator)
-        return [self._grow(training, candidates, setting) for setting in settings]
-
-    def _grow(
-        self, training: Training, candidates: np.ndarray, setting: ListSettings
-    ) -> list[BoxList]:
+    def _fit(self, training: Training, generator: np.random.Generator) -> list[BoxList]:
         """Best list found of each size, the shortest first."""
-        grid, counts = training.grid, training.counts
+        candidates = self._candidates(training, generator)
         loss = training.soft_loss(softness(self.scoring, self._softness))
         if self._signs.any() and training.classes:
             # One number has an order, several probabilities have none.
             first, second = training.standardised.T
             loss = Loss.squares((second - first) / SQRT_2, training.weight)
         penalised = at_stake(loss)
-        penalties = Penalties(
-            penalised * setting.literal_penalty, penalised * setting.overlap_penalty
-        )
-        signs = self._signs[training.asked]
+        overlap = OVERLAP_PENALTY[training.outcome.is_share]
         problem = make_problem(
-            grid, loss, penalties, counts, signs, min_samples_leaf=self.min_samples_leaf
-        )
-        # One rule is the default.
-        lists = grow_lists(problem, candidates, self.max_rules - 1)
-        # Boxes that may not overlap soon block each other; the leaves of a tree do not.
-        # Trees ignore monotonicity constraints.
-        if self.combine != "disjoint" or self._signs.any():
-            return lists
-        tree_problem = make_tree_problem(
-            grid,
+            training.grid,
             loss,
-            counts,
-            penalised * TREE_PENALTY,
+            Penalties(penalised * LITERAL_PENALTY, penalised * overlap),
+            training.counts,
+            self._signs[training.used_features],
             min_samples_leaf=self.min_samples_leaf,
         )
-        trees = grow_trees(tree_problem, self.max_rules)
-        by_size: dict[int, BoxList] = {}
-        for found in [*lists, *(refine(problem, as_list(tree)) for tree in trees)]:
-            size = len(found.boxes)
-            rivals = by_size.get(size, found), found
-            by_size[size] = min(rivals, key=lambda lst: lst.objective)
-        return [by_size[size] for size in sorted(by_size)]
+        # One rule is the default.
+        return grow_lists(problem, candidates, self.max_rules - 1)
 
     def _predict_bins(self, rules: BoxList, rows: Training) -> np.ndarray:
         predicted = rules.predict(rows.grid)
@@ -236,7 +161,7 @@ class _RuleList(BaseSizePath):
     def _about(self) -> dict[str, str]:
         rising, falling = self._signs == 1, self._signs == -1
         limits = in_words(self.bins_.features, increasing=rising, decreasing=falling)
-        return {"method": "list", "combine": self.combine, **limits}
+        return {"method": "list", **limits}
 
 
 class RuleListClassifier(RuleClassifierMixin, _RuleList):
@@ -275,15 +200,6 @@ class RuleListClassifier(RuleClassifierMixin, _RuleList):
         Print, and predict with, the shortest thresholds that separate the same training
         values, and predicted values rounded within half a percent of the target's
         standard deviation.
-    combine : {"near-disjoint", "first", "disjoint"}, default="near-disjoint"
-        Whether rules, of which the first that a row satisfies predicts, may overlap: at
-        a penalty (of which ``tune`` also tries none), freely, or not at all on the
-        training rows.
-    tune : "auto" or None, default=None
-        With fewer than 2,000 rows, choose the penalties of literals and overlap, and
-        whether synthetic rows are used, by ``scoring`` on held-out rows (three folds).
-        That takes three times as long, and at an equal number of rules it is no closer
-        on average.
     n_synthetic : int or "auto", default="auto"
         Number of synthetic rows, labelled by the ensemble: training rows mixed with
         their neighbours. "auto" makes three per row, at least 4,000 and at most 20,000,
@@ -295,7 +211,7 @@ class RuleListClassifier(RuleClassifierMixin, _RuleList):
         for the printed probability of the second and so for the class; more than two
         have no order. A missing value is not ordered relative to others.
     scoring : {"auto", "log_loss", "agreement", "balanced"} or callable, default="auto"
-        Score that chooses settings and number of rules on held-out rows. "auto": log
+        Score that chooses the number of rules on held-out rows. "auto": log
         loss of the probabilities of the rules against those of the ensemble (R2 for
         regression). "log_loss": the same, and the search weights probabilities more,
         classes less. "agreement": the share of rows for which rules and ensemble
@@ -336,12 +252,9 @@ class RuleListClassifier(RuleClassifierMixin, _RuleList):
     n_rules_ : int
         Number of rules, as requested or chosen.
     cv_results_ : dict of str to list, or None
-        If something was chosen on held-out rows: per settings tried
-        ``"literal_penalty"``, ``"overlap_penalty"`` and ``"synthetic"``, and, with one
-        entry per size, ``"fidelity"`` and its ``"standard_error"``; with another
-        ``scoring`` also ``"score"`` and ``"score_error"``.
-    settings_ : dict
-        The settings of the lists in ``path_``.
+        If the size was chosen on held-out rows, an entry per size: ``"fidelity"`` and
+        its ``"standard_error"``; with another ``scoring`` also ``"score"`` and
+        ``"score_error"``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str

@@ -21,8 +21,8 @@ from clearwood.simplifiers.fab.inference import Iteration
 
 SIDES = ("yes", "no")
 
-MOST_DEPTH = 3
-"""Entries that are lists in a dictionary: scores are per setting and size."""
+MOST_DEPTH = 2
+"""Entries that are lists in a dictionary: scores are per size."""
 
 
 class ModelNotSaved(BaseEstimator):
@@ -69,7 +69,7 @@ def _finite(value: Any) -> Any:
 def _read_plain(place: Place, depth: int = 0) -> Any:
     """Strings, numbers, booleans, and lists of them, by name.
 
-    A null among numbers in two dimensions is NaN.
+    A null among numbers is NaN.
     """
     if depth == 0:
         return {key: _read_plain(place[key], 1) for key in place.keys()}
@@ -128,10 +128,10 @@ def _read_tree(place: Place, rules: RuleSet) -> Tree:
         if node.value is None:
             below.append(None)
             continue
-        asked = sides.read(node)
-        if len(below) < 2 or asked["yes"].feature != asked["no"].feature:
+        question = sides.read(node)
+        if len(below) < 2 or question["yes"].feature != question["no"].feature:
             node.fail("half a question", "two sides of one feature")
-        yes, no = asked.values()
+        yes, no = question.values()
         below.append(Question(yes, no, below.pop(), below.pop()))
     is_whole = len(below) == 1 and place.size() == 2 * rules.n_rules - 1
     if not is_whole or not isinstance(rules, RuleList):
@@ -160,9 +160,8 @@ PARTS = (
         codec.Field("trees", codec.tuple_of(TREE), "trees_"),
         codec.Field("chosen_tree", codec.integer(0)),
     ),
-    codec.Together(
-        codec.Field("chosen", PLAIN, "settings_"),
-        codec.Field("tried", codec.optional(PLAIN), "cv_results_"),
+    codec.Field(
+        "cv_results", codec.optional(PLAIN), "cv_results_", absent=codec.UNSET
     ),
     codec.Together(
         codec.Field("history", codec.tuple_of(STEP), "history_"),

@@ -200,7 +200,7 @@ def test_what_is_asked_is_what_inner_nodes_ask():
     structure = given(
         [2, 0, -1, -1, -1], 2, n_features=4, first_child=[1, 3, -1, -1, -1]
     )
-    assert structure.asked == {0, 2}
+    assert structure.used_features == {0, 2}
 
 
 def test_records_cannot_be_changed():

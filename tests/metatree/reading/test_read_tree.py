@@ -365,7 +365,7 @@ def test_rows_are_counted_whatever_they_weigh(tmp_path):
     weight = rng.choice([0.0, 0.5, 28.0], 60)
     n = int((weight > 0).sum())
     model = cw.MetaTreeClassifier(random_state=0).fit(X, y, weight)
-    parts = model.rules_.contributing(model.rules_.features.encode(X))
+    parts = model.rules_.contributing(model.rules_.matches(X))
     for rule, part in zip(model.rules_, parts.T):
         assert rule.rows == rule.rows_assigned == part[weight > 0].sum()
         assert rule.support == weight[part].sum()

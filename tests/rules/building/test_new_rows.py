@@ -24,10 +24,10 @@ from clearwood.rules import (
     Training,
 )
 from clearwood.rules.building.new_rows import (
-    JudgedLines,
+    FitAndHeldOut,
     Shrinkage,
+    evaluate_apart,
     fit_shrinkage,
-    judge,
     learn_slope,
     with_expectations,
     with_slope,
@@ -129,7 +129,7 @@ def test_lines_are_judged_by_what_they_say_on_rows_left_out():
     classes = ("a", "b", "c")
     whole = training(LABELS, classes)
     fitted, left_out = whole.take(np.arange(0, 10, 2)), whole.take(np.arange(1, 10, 2))
-    found = judge(rule_list(classes), fitted, left_out)
+    found = evaluate_apart(rule_list(classes), fitted, left_out)
     # Rows 8; 4, 6; 0, 2 were searched, rows 7, 9; 3, 5; 1 were left out.
     np.testing.assert_allclose(found.rows, [1, 2, 2])
     np.testing.assert_allclose(found.mean, [1, 0.5, 0.5])
@@ -162,7 +162,7 @@ def lines_of(generator, n_lines, usual_rows, evidence, is_class):
         error = np.hypot(np.sqrt(total / (evidence * rows)), moved)
         true = generator.normal(centre, error)
         new_mean = generator.normal(true, np.sqrt(total / new))
-    return JudgedLines(rows, mean, variance, usual, usual_variance, new, new_mean)
+    return FitAndHeldOut(rows, mean, variance, usual, usual_variance, new, new_mean)
 
 
 @pytest.mark.parametrize("is_class", [True, False])

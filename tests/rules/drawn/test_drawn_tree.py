@@ -74,7 +74,7 @@ def test_without_rows_training_rows_are_counted():
 def test_bars_hold_all_rows_that_come_by_class():
     tree, X, y = wine()
     drawn = draw_tree(tree, X, y)
-    root = drawn.nodes[drawn.root].asked[0].strip
+    root = drawn.nodes[drawn.root].conditions[0].strip
     assert np.sum([bar.rows for bar in root.bars], axis=0).tolist() == [59, 71, 48]
 
 
@@ -284,7 +284,7 @@ def test_explain_tells_the_way():
         assert {answer.feature for answer in told.way} == names
         assert all(answer.holds for answer in told.way)
         last = told.way[-1]
-        assert f"split {len(told.way)}: {last.asked}" in str(told)
+        assert f"split {len(told.way)}: {last.condition}" in str(told)
         assert "<ol>" in told._repr_html_()
 
 

@@ -16,7 +16,7 @@ def test_another_runtime_decides_as_the_rules_do(load):
     X, y = load(return_X_y=True)
     kind = DecisionTreeClassifier if load is load_iris else DecisionTreeRegressor
     model = kind(max_depth=4).fit(X, y)
-    rules = cw.simplify(model, X, y, n_rules=5, tune=None, random_state=0)
+    rules = cw.simplify(model, X, y, n_rules=5, random_state=0)
     X = X.astype(np.float32)
     written = skl2onnx.to_onnx(rules.to_sklearn(), X).SerializeToString()
     session = onnxruntime.InferenceSession(written)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import beta
-from tests.wording import refuses
+from tests.wording import refuses, same_lines
 
 import clearwood as cw
 from clearwood.datasets import make_corral
@@ -128,10 +128,21 @@ def test_features_of_one_level_have_no_rows_and_others_must_exist():
     X, y = mixed_rows()
     forest = cw.SelectiveBayesianForestClassifier(random_state=0)
     forest.fit(X.assign(same=1), y)
-    assert level_odds(forest, ["same"]).empty
+    none = level_odds(forest, ["same"])
+    assert none.empty and [*none] == [*level_odds(forest, ["age"])]
     for unknown in ("shade", 5, -1):
         with refuses(InputError):
             level_odds(forest, [unknown])
     forest._counts = None  # as from an earlier file
     with refuses(InputError):
         level_odds(forest)
+
+
+def test_a_single_class_has_no_odds(tmp_path):
+    X, _ = mixed_rows()
+    y = np.full(len(X), "yes")
+    forest = cw.SelectiveBayesianForestClassifier(random_state=0).fit(X, y)
+    odds = level_odds(forest, ["age"])
+    assert (odds["share"] == 1).all() and odds["odds_ratio"].isna().all()
+    cw.report(forest, tmp_path / "page.html", X=X, y=y)
+    same_lines((tmp_path / "page.html").read_text(encoding="utf-8"))

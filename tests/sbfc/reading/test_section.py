@@ -147,6 +147,7 @@ def test_levels_and_calibration_of_several_classes_are_on_the_page(
         calibration=calibration, random_state=0
     ).fit(X[::2], y[::2])
     found, path = section(forest, X[1::2], y[1::2]), tmp_path / "page.html"
+    assert found["odds"]["features"][0]["lines"][0]["ratio"] == "46"
     assert found["odds"]["label"] is None and len(found["scores"]["charts"]) == 1
     cw.report(forest, path, X=X[1::2], y=y[1::2])
     same_lines(path.read_text(encoding="utf-8"))

@@ -47,7 +47,7 @@ def test_numbers_are_symbols_and_sequences_stay_apart():
 
 
 def test_cells_of_peepholes_can_be_read():
-    lm = cw.HMMLSTM(**QUICK, hybrid=None, peephole=True).fit(TEXT)
+    lm = cw.HMMLSTM(**QUICK, hybrid=None, preset="paper").fit(TEXT)
     e = cw.explain_rnn(lm, TEXT[:80], lstm_state="both", n_states=3)
     network, (codes,), _ = module_of(lm, TEXT[:80])
     with torch.no_grad():

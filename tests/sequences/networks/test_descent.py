@@ -37,7 +37,7 @@ def test_rates_follow_the_rule(margin, name):
         rate = next_rate(reached[: t + 1], rate, margin)
         rates.append(rate)
     assert rates == RATES[name]
-    assert SCHEDULES["sgd"][1:] == (1.0, 1.0)
+    assert SCHEDULES["paper"][1:] == (1.0, 1.0)
 
 
 def two_back(n=2000, seed=0):
@@ -55,18 +55,18 @@ CEILING = P * np.log(P) + (1 - P) * np.log((1 - P) / 2)
 
 
 def trained(series, n_states=0, seed=0, **settings):
-    settings = {"solver": "adam", **QUICK, **settings}
+    settings = {"preset": None, **QUICK, **settings}
     with reproducible(seed):
         network = HybridNetwork(3, 3, 4, n_states)
         rng = np.random.default_rng(seed)
         return network, learn(network, series, rng=rng, **settings)
 
 
-@pytest.mark.parametrize(("solver", "n_states"), [("adam", 3), ("sgd", 0)])
-def test_training_reaches_nearly_what_can_be_known(solver, n_states):
+@pytest.mark.parametrize(("preset", "n_states"), [(None, 3), ("paper", 0)])
+def test_training_reaches_nearly_what_can_be_known(preset, n_states):
     """Who knows the last symbol alone is at -log 3 = -1.1."""
     settings = {"n_epochs": 6, "batch_size": 2, "window": 16}
-    network, history = trained(two_back(), n_states, solver=solver, **settings)
+    network, history = trained(two_back(), n_states, preset=preset, **settings)
     reached = np.nanmean(log_likelihoods(network, two_back(seed=1)))
     assert history[0].training < -0.85
     # The standard error of 2000 steps is .015.

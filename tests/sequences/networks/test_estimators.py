@@ -56,31 +56,17 @@ def test_predictions_look_back_and_not_ahead(joint):
 
 
 @pytest.mark.parametrize("hybrid", ["joint", None])
-@pytest.mark.parametrize("peephole", [False, True])
-def test_every_kind_is_made(hybrid, peephole):
-    found = fitted(hybrid=hybrid, peephole=peephole, n_epochs=1)
+@pytest.mark.parametrize("preset", [None, "paper"])
+def test_every_kind_is_made(hybrid, preset):
+    found = fitted(hybrid=hybrid, preset=preset, n_epochs=1)
     weights = found.network_.state_dict()
     assert ("hmm.transition" in weights) == (hybrid == "joint")
-    assert ("lstm.peephole" in weights) == peephole
+    assert ("lstm.peephole" in weights) == (preset == "paper")
+    # The rate of gradient descent is 1, that of Adam 0.01.
+    assert found.history_[0].rate == (1.0 if preset == "paper" else 0.01)
     if hybrid is None:
         with refuses(InputError):
             found.filter_proba("now")
-
-
-def test_a_preset_is_the_settings_that_it_names_and_one_of_them_may_be_changed():
-    paper, by_name, other = (
-        fitted(hybrid=None, n_epochs=2, **settings)
-        for settings in (
-            {"preset": "paper"},
-            {"peephole": True, "solver": "sgd"},
-            {"preset": "paper", "peephole": False},
-        )
-    )
-    assert "lstm.peephole" in paper.network_.state_dict()
-    assert paper.history_ == by_name.history_
-    assert "lstm.peephole" not in other.network_.state_dict()
-    # The rate of gradient descent is 1, that of Adam 0.01.
-    assert paper.history_[0].rate == other.history_[0].rate == 1.0
 
 
 def test_symbols_may_be_anything():
@@ -237,7 +223,7 @@ def test_bad_sequences_are_refused(X, given):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"n_hidden": 0}, {"hybrid": "both"}, {"solver": "lbfgs"}, {"window": 0}],
+    [{"n_hidden": 0}, {"hybrid": "both"}, {"preset": "thesis"}, {"window": 0}],
 )
 def test_bad_settings_are_refused(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):

@@ -20,7 +20,8 @@ QUICK = {"n_hidden": 3, "n_states": 2, "n_epochs": 1, "random_state": 0}
 def test_what_is_saved_is_loaded(name, hybrid, tmp_path):
     emission = "bernoulli" if name == "series" else "categorical"
     hmm = cw.HiddenMarkovModel(2, emission=emission, algorithm="em", random_state=0)
-    found = cw.HMMLSTM(**QUICK, hybrid=hybrid, hmm=hmm, peephole=hybrid is None)
+    preset = "paper" if hybrid is None else None
+    found = cw.HMMLSTM(**QUICK, hybrid=hybrid, hmm=hmm, preset=preset)
     found.fit(*GIVEN[name])
     cw.save(found, tmp_path / "kept")
     again = cw.load(tmp_path / "kept")

@@ -24,7 +24,7 @@ from clearwood.exceptions import InputError, ModelError, OwnPredictionsWarning
 from clearwood.simplifiers._common.explained_model import read_model
 from clearwood.simplifiers._common.own_cuts import MOST_CUTS, with_own_cuts
 
-QUICK = {"tune": None, "n_synthetic": 200, "n_rules": 3, "random_state": 0}
+QUICK = {"n_synthetic": 200, "n_rules": 3, "random_state": 0}
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from clearwood.exceptions import InputError
 
 METHODS = ("RuleList", "AdditiveRules", "DistilledTree", "BornAgainTree")
 OWN = {
-    "RuleList": {"tune": None, "n_synthetic": 200},
-    "AdditiveRules": {"tune": None, "n_synthetic": 200},
+    "RuleList": {"n_synthetic": 200},
+    "AdditiveRules": {"n_synthetic": 200},
     "DistilledTree": {"n_synthetic": 200},
     "BornAgainTree": {"n_node_samples": 200},
 }
@@ -52,7 +52,6 @@ def test_rules_of_labels_say_what_the_labels_are(cases, method, kind):
     of_model = fitted(method, kind, cases[kind])
     assert found.rules_.about["learn_from"] == "labels"
     assert "target" not in of_model.rules_.about
-    assert found.settings_["synthetic"] is False
     assert found.score(X, y) > 0.9 > of_model.score(X, y) + 0.2
     if method == "AdditiveRules":
         return

@@ -10,11 +10,11 @@ from tests.wording import warns
 
 import clearwood as cw
 from clearwood.exceptions import InterruptedFitWarning
-from clearwood.rules.building.new_rows import fit_shrinkage, judge
+from clearwood.rules.building.new_rows import evaluate_apart, fit_shrinkage
 from clearwood.simplifiers._common import cross_fitting
 
 N_ROWS = 240
-QUICK = {"tune": None, "n_synthetic": 300, "random_state": 0}
+QUICK = {"n_synthetic": 300, "random_state": 0}
 
 
 def rows_of(seed, n_rows, *, noise=False):
@@ -27,7 +27,7 @@ def rows_of(seed, n_rows, *, noise=False):
 
 
 METHODS = [
-    ("RuleList", {"tune": None, "n_rules": 5, "n_synthetic": 300}),
+    ("RuleList", {"n_rules": 5, "n_synthetic": 300}),
     ("DistilledTree", {"n_rules": 5, "n_synthetic": 300}),
     ("BornAgainTree", {"n_rules": 5, "n_node_samples": 100}),
     ("FABRules", {"n_init": 2}),
@@ -109,9 +109,9 @@ def test_rules_are_judged_without_the_rows_left_out(noise, monkeypatch):
     def spy(rules, fitted, left_out):
         seen.append((fitted, left_out))
         assert not fitted.n_synthetic
-        return judge(rules, fitted, left_out)
+        return evaluate_apart(rules, fitted, left_out)
 
-    monkeypatch.setattr(cross_fitting, "judge", spy)
+    monkeypatch.setattr(cross_fitting, "evaluate_apart", spy)
     cw.RuleListClassifier(forest, n_rules=3, **QUICK).fit(X, y)
     assert len(seen) == 3
     kept = [{tuple(row) for row in left_out.encoded} for _, left_out in seen]

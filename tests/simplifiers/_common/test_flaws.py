@@ -186,9 +186,9 @@ def test_a_class_that_no_rule_says_is_named():
     assert diagnose(rules, training, SingleSplit(0.5), 9) == []
     # Rules as good as the split are not called worse.
     assert diagnose(rules, training, SingleSplit(100 / 108), 9) == []
-    worse, unsaid = diagnose(rules, training, SingleSplit(0.99, apart=1.0), 5)
+    worse, never_predicted = diagnose(rules, training, SingleSplit(0.99, apart=1.0), 5)
     same_text(worse.text)
-    assert (worse.kind, unsaid) == ("worse", found)
+    assert (worse.kind, never_predicted) == ("worse", found)
     # Nor are those that tell rows apart better.
     assert diagnose(rules, training, SingleSplit(0.99, apart=0.1), 5) == [found]
 

@@ -21,7 +21,7 @@ from tests.wording import refuses
 import clearwood as cw
 from clearwood.exceptions import InputError
 
-QUICK = {"tune": None, "n_rules": 5, "max_rules": 5, "n_synthetic": 200}
+QUICK = {"n_rules": 5, "max_rules": 5, "n_synthetic": 200}
 
 
 def table(rng, n=120):
@@ -146,7 +146,7 @@ def test_synthetic_rows_hold_real_values_of_forbidden_features():
     assert found.predict(X) == pytest.approx(y.mean(), abs=0.5)
 
 
-def test_limits_hold_while_settings_are_tuned(diabetes, monkeypatch):
+def test_limits_hold_while_a_size_is_chosen(diabetes, monkeypatch):
     import clearwood.simplifiers.rule_list as module
 
     problems, seen = [], module.make_problem
@@ -157,7 +157,7 @@ def test_limits_hold_while_settings_are_tuned(diabetes, monkeypatch):
 
     monkeypatch.setattr(module, "make_problem", spy)
     X, y, forest = diabetes
-    quick = {**QUICK, "tune": "auto", "n_rules": "auto", "max_rules": 2}
+    quick = {**QUICK, "n_rules": "auto", "max_rules": 2}
     limits = {
         "monotonic_cst": {"bmi": 1},
         "exclude_features": ["s5"],
@@ -170,8 +170,8 @@ def test_limits_hold_while_settings_are_tuned(diabetes, monkeypatch):
     assert one.rules_.to_json() == two.rules_.to_json()
     assert one.cv_results_ == two.cv_results_
     check_ways(one.rules_, {"bmi": 1})
-    # Eight settings on three folds, all rows, and three parts to judge.
-    assert len(problems) == 2 * (3 * 8 + 1 + 3)
+    # Three folds, all rows, and three parts to judge.
+    assert len(problems) == 2 * (3 + 1 + 3)
     bmi = X.columns.get_loc("bmi")
     for n_features, *_, signs in problems:
         assert n_features == X.shape[1] - 1
@@ -245,7 +245,6 @@ def test_three_classes_have_no_order():
     assert (
         cw.simplify(
             forest, X, y, method="list", random_state=0, exclude_features=["x2"],
-            tune=None,
             n_rules=5, n_synthetic=200, max_rules=5,
         )
         == by_place.rules_

@@ -102,8 +102,6 @@ def test_weights_of_classes():
 def test_rare_classes_are_found_if_they_count(make, rare):
     X, y, forest = rare
     quick = {"n_rules": 3, "max_rules": 3, "n_synthetic": 0, "random_state": 0}
-    if make is not cw.DistilledTreeClassifier:
-        quick["tune"] = None
     found = make(forest, class_weight="balanced", **quick).fit(X[:1500])
     said = found.predict(X[1500:])
     there = said[y[1500:] == 1].mean()
@@ -133,21 +131,19 @@ def test_balanced_needs_no_weights(rare):
     assert set(found.predict(X)) == {0, 1}
     assert found.rules_.about["scoring"] == "balanced"
     score, error = (
-        np.array(found.cv_results_[name][0]) for name in ("score", "score_error")
+        np.array(found.cv_results_[name]) for name in ("score", "score_error")
     )
     assert score.argmax() > 0 and (error > 0).all()
     enough = score >= score.max() - error[score.argmax()] / 2
     assert found.n_rules_ == enough.argmax() + 1
     # By agreement a constant would do: the forest says the same of all rows.
-    assert plain.n_rules_ > 1 and plain.cv_results_["fidelity"][0][0] == 1.0
+    assert plain.n_rules_ > 1 and plain.cv_results_["fidelity"][0] == 1.0
 
 
 @pytest.mark.parametrize("make", METHODS)
 def test_what_decides_is_what_was_asked_for(make, cancer):
     X, y, forest = cancer
     quick = {"max_rules": 3, "n_synthetic": 0, "random_state": 0}
-    if make is not cw.DistilledTreeClassifier:
-        quick["tune"] = None
     lines = {}
     for scoring in ("log_loss", lambda target, said: 1 - (target[:, 0] > 2) * 1.0):
         found = make(forest, scoring=scoring, **quick).fit(X[:150])
@@ -169,8 +165,6 @@ def test_by_log_loss_rules_grow_more_by_probabilities(make, cancer, monkeypatch)
 
     monkeypatch.setattr(Training, "soft_loss", spy)
     quick = {"n_rules": 2, "max_rules": 2, "n_synthetic": 0, "random_state": 0}
-    if make is cw.RuleListClassifier:
-        quick["tune"] = None
     for scoring in ("agreement", "log_loss"):
         make(forest, scoring=scoring, **quick).fit(X)
     assert counted[0] < counted[1] == 1.0
@@ -187,7 +181,7 @@ def test_what_does_not_go_together(cancer):
 def test_rare_classes_are_found_where_lists_must_rise(rare):
     X, _, forest = rare
     rows = rows_of(forest.predict_proba(X[:1500]))
-    quick = {"n_rules": 3, "max_rules": 3, "tune": None, "n_synthetic": 0}
+    quick = {"n_rules": 3, "max_rules": 3, "n_synthetic": 0}
     found = cw.RuleListClassifier(
         forest, class_weight="balanced", monotonic_cst=[1, 1, 0], **quick
     ).fit(X[:1500])

@@ -26,7 +26,7 @@ def noisy():
 
 def fitted(noisy, **settings):
     X, y, _, forest = noisy
-    quick = {"tune": None, "max_rules": 4, "n_synthetic": 300, "random_state": 0}
+    quick = {"max_rules": 4, "n_synthetic": 300, "random_state": 0}
     return cw.RuleListRegressor(forest, **{**quick, **settings}).fit(X, y)
 
 
@@ -41,7 +41,7 @@ class Captured(cw.RuleListRegressor):
 @pytest.fixture(scope="module")
 def captured(noisy):
     X, y, _, forest = noisy
-    settings = {"tune": None, "n_rules": 2, "max_rules": 2, "n_synthetic": 300}
+    settings = {"n_rules": 2, "max_rules": 2, "n_synthetic": 300}
     return Captured(forest, **settings, random_state=0).fit(X, y)
 
 
@@ -52,10 +52,10 @@ def test_the_estimate_is_near_what_new_rows_say(monkeypatch):
         """What the fit says of the fidelity less what new rows say, on average."""
         gaps = []
         for X, _, fresh, forest in draws:
-            settings = {"tune": None, "max_rules": 4, "n_synthetic": 300}
+            settings = {"max_rules": 4, "n_synthetic": 300}
             found = cw.RuleListRegressor(forest, **settings, random_state=0).fit(X)
             true = found.path_[3].evaluate(fresh, model=forest).fidelity
-            gaps.append(found.cv_results_["fidelity"][0][3] - true)
+            gaps.append(found.cv_results_["fidelity"][3] - true)
         return np.mean(gaps)
 
     # Rules of folds see two thirds of the rows.
@@ -123,7 +123,7 @@ def test_of_very_many_rows_a_part_tells_what_to_choose(captured, noisy, monkeypa
 
 def test_only_the_rows_themselves_have_labels(noisy):
     X, y, _, forest = noisy
-    settings = {"learn_from": "labels", "tune": None, "n_rules": 2, "max_rules": 2}
+    settings = {"learn_from": "labels", "n_rules": 2, "max_rules": 2}
     found = Captured(forest, **settings, random_state=0).fit(X, y)
     test = found._evaluation_rows(found.training, np.arange(40), 7)
     np.testing.assert_array_equal(test.target, found.training.target[:40])

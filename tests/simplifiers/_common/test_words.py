@@ -32,9 +32,7 @@ def case():
     ill = ((X.chol > 240) & X.smokes) | ((X.age > 60) & (X.sex == 1))
     y = np.where(ill, "ill", "well")
     forest = RandomForestClassifier(10, max_depth=5, random_state=0).fit(X, y)
-    rules = cw.simplify(
-        forest, X, y, column_info=INFO, n_synthetic=200, tune=None, random_state=0
-    )
+    rules = cw.simplify(forest, X, y, column_info=INFO, n_synthetic=200, random_state=0)
     return X, y, forest, rules
 
 

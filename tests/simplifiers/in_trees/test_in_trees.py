@@ -289,24 +289,24 @@ def test_pruning_against_its_plain_twin(seed, n_classes, decay, weighted):
 def test_order_against_its_plain_twin(seed, n_classes, least, weighted):
     _, setting = random_setting(seed, n_classes, weighted, nodes="all")
     rows = setting.rows
-    _, judged = score_and_prune(setting.paths, rows, "absolute")
-    judged = distinct(judged)
-    inside = unpacked(judged.bits, len(rows))
-    said = judged.predicted if n_classes else [None] * len(judged.predicted)
+    _, evaluated = score_and_prune(setting.paths, rows, "absolute")
+    evaluated = distinct(evaluated)
+    inside = unpacked(evaluated.bits, len(rows))
+    said = evaluated.predicted if n_classes else [None] * len(evaluated.predicted)
     expected = naive.order(
-        inside, said, judged.paths.lengths, setting.target, rows.weight, n_classes,
+        inside, said, evaluated.paths.lengths, setting.target, rows.weight, n_classes,
         least,
     )  # fmt: skip
-    found = order_rules(judged, rows, least)
+    found = order_rules(evaluated, rows, least)
     assert found.rules == expected
     # Twins by coverage change nothing, and a limit cuts the list off.
-    fewer = without_twins(judged)
+    fewer = without_twins(evaluated)
     again = order_rules(fewer, rows, least)
     assert [keys(fewer.paths, k) for k in again.rules] == [
-        keys(judged.paths, k) for k in found.rules
+        keys(evaluated.paths, k) for k in found.rules
     ]
     assert again.losses == pytest.approx(found.losses, abs=1e-12)
-    short = order_rules(judged, rows, least, 1)
+    short = order_rules(evaluated, rows, least, 1)
     assert short.rules == found.rules[:1]
     assert best_prefixes([short, found], None)[-1] in (found.rules, short.rules)
 
@@ -315,16 +315,16 @@ def test_ties_go_to_the_frequent_then_the_short_then_the_first():
     x = np.arange(12.0)[:, None] % 4
     y = (x[:, 0] >= 2).astype(int)
     forest = RandomForestClassifier(5, random_state=0).fit(x, y)
-    judged = score_and_prune(
+    evaluated = score_and_prune(
         (setting := prepared(cw.read_ensemble(forest), x, y, 2)).paths,
         setting.rows,
         None,
     )[0]
-    found = order_rules(judged, setting.rows, 0.01)
+    found = order_rules(evaluated, setting.rows, 0.01)
     best = found.rules[0]
-    assert judged.error[best] == 0
-    rivals = np.flatnonzero(judged.error == 0)
-    key = [(-judged.frequency[k], judged.paths.lengths[k], k) for k in rivals]
+    assert evaluated.error[best] == 0
+    rivals = np.flatnonzero(evaluated.error == 0)
+    key = [(-evaluated.frequency[k], evaluated.paths.lengths[k], k) for k in rivals]
     assert best == min(key)[-1]
 
 

@@ -1,4 +1,4 @@
-"""Rules of trees that have not seen the rows by which they are judged."""
+"""Rules of trees that have not seen the rows by which they are evaluated."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_boxes_hold_the_same_rows_as_rules(seed):
     boxes = candidate_boxes(
         training.grid, training.standardised, training.weight, generator, n_trees=3
     )
-    paths = paths_of_boxes(boxes, training.asked, BINS)
+    paths = paths_of_boxes(boxes, training.used_features, BINS)
     assert paths.n_rules == len(boxes) > 1
     for k, held in enumerate(contains(training.grid, boxes)):
         region = paths.conditions(k, BINS, training.seen)

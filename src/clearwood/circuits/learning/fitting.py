@@ -84,7 +84,8 @@ class Options(NamedTuple):
     alphas : tuple of float
         Smoothing, see `assemble`; ascending.
     prune : bool
-        Whether a tree of a slice may replace the subcircuit grown there, see `judge`.
+        Whether a tree of a slice may replace the subcircuit grown there; see
+        `prune_pieces`.
     polish : bool
         Whether EM refines all parameters.
     """
@@ -105,7 +106,13 @@ MIXTURE_OPTIONS = Options(Starts(3, drawn=True), (Starts(1, drawn=True),) * 3)
 """Options of each network of an ensemble, for diversity: all starts are random."""
 
 PAPER_OPTIONS = Options(
-    Starts(1), (Starts(1),), False, (False,), (ALPHA,), False, False
+    first=Starts(1),
+    later=(Starts(1),),
+    balanced=False,
+    trees=(False,),
+    alphas=(ALPHA,),
+    prune=False,
+    polish=False,
 )
 
 PENALTIES, CRITICAL_PS = (0.2, 0.4, 0.6, 0.8), (0.0001, 0.0015)
@@ -130,7 +137,7 @@ class Candidate(NamedTuple):
     @property
     def root(self) -> Node:
         """The circuit."""
-        return assemble(*self[1:])
+        return assemble(self.pieces, self.alpha, self.trees, self.pruned)
 
 
 def mini_spn(
@@ -140,7 +147,7 @@ def mini_spn(
     rng: np.random.Generator,
 ) -> Node:
     """Split rows first, into two clusters, if validation rows support it (4.2.2)."""
-    whole = Slice.from_table(*table[:3])
+    whole = Slice.from_table(table.train, table.valid, table.features)
 
     by_columns = partial(
         split_columns, significance_level=significance_level, balanced=options.balanced
@@ -174,7 +181,7 @@ def learn_spn(
     Penalty and significance level are selected from a grid on validation rows; without
     any, the first of both is taken.
     """
-    whole = Slice.from_table(*table[:3])
+    whole = Slice.from_table(table.train, table.valid, table.features)
 
     def candidate(
         penalty: float, significance_level: float, rng: np.random.Generator

@@ -67,7 +67,9 @@ class SearchSpace:
     @classmethod
     def from_table(cls, table: LearningTable, trees: bool) -> SearchSpace:
         """Read a table."""
-        return cls(table, Slice.from_table(*table[:3]), trees)
+        return cls(
+            table, Slice.from_table(table.train, table.valid, table.features), trees
+        )
 
     def single_block(self) -> Subcircuit:
         """One block of all rows, with independent columns."""

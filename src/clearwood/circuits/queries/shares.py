@@ -203,7 +203,7 @@ def _values(
 ) -> ValueShares:
     """Distributions of values in some rows of a block, where the column is missing."""
     n = len(rows)
-    said = _joint(column, rows, block, joint)
+    found = _joint(column, rows, block, joint)
     between, low, high = [np.empty((n, 0))], [np.empty(0)], [np.empty(0)]
     for place, leaf in column.others:
         if isinstance(leaf, Histogram):
@@ -215,10 +215,10 @@ def _values(
     return ValueShares(
         rows + block.start,
         np.column_stack([block.flow[np.ix_(column.normal_at, rows)].T,
-                         *(flow for flow, _, _ in said)]),
-        np.column_stack([np.tile(column.mean, (n, 1)), *(own for _, own, _ in said)]),
+                         *(flow for flow, _, _ in found)]),
+        np.column_stack([np.tile(column.mean, (n, 1)), *(own for _, own, _ in found)]),
         np.column_stack([np.tile(np.sqrt(column.variance), (n, 1)),
-                         *(own for _, _, own in said)]),
+                         *(own for _, _, own in found)]),
         np.hstack(between),
         np.tile(np.concatenate(low), (n, 1)),
         np.tile(np.concatenate(high), (n, 1)),
@@ -233,8 +233,8 @@ def _joint(
     for place, leaf in column.others:
         if not isinstance(leaf, Histogram):
             if leaf not in joint:
-                said = leaf.said(block.values[:, leaf.variables])
-                joint[leaf] = dict(zip(leaf.variables, said))
+                marginals = leaf.marginals(block.values[:, leaf.variables])
+                joint[leaf] = dict(zip(leaf.variables, marginals))
             numbers = joint[leaf][column.variable]
             found.append((block.flow[place, rows], *(own[rows] for own in numbers)))
     return found

@@ -152,20 +152,20 @@ def top_entries(
         ``expected`` as text, and ``surprise``.
     """
     order = np.argsort(-np.nan_to_num(of_entries, nan=-np.inf), axis=1, kind="stable")
-    told = [
+    entries = [
         (i, j) for i, row in enumerate(order[:, :most].tolist()) for j in row
         if not np.isnan(of_entries[i, j])
     ]  # fmt: skip
     # One row per entry, in which it is additionally missing.
-    without = values[[i for i, _ in told]]
-    without[np.arange(len(told)), [j for _, j in told]] = np.nan
-    expected = conditionals(circuit, without) if told else {}
+    without = values[[i for i, _ in entries]]
+    without[np.arange(len(entries)), [j for _, j in entries]] = np.nan
+    expected = conditionals(circuit, without) if entries else {}
     facts = {
-        j: _facts(expected[j], j, circuit.point_masses) for j in {j for _, j in told}
+        j: _facts(expected[j], j, circuit.point_masses) for j in {j for _, j in entries}
     }
     features = circuit.features
     found: list[list[dict[str, Any]]] = [[] for _ in values]
-    for at, (i, j) in enumerate(told):
+    for at, (i, j) in enumerate(entries):
         labels, kind = features.categories[j] or (), features.info[j].kind
         found[i].append({
             "column": features.shown(j),

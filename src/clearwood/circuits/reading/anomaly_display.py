@@ -109,11 +109,11 @@ class AnomalyDisplay(Display):
         # In a separate column, without bars.
         beside = ax.get_yaxis_transform()
         for i, one in enumerate(self.entries):
-            said = f"{one['found']} (expected {one['expected']})"
-            said = plain(shortened(said, LONGEST))
-            ax.text(1.02, i, said, transform=beside, va="center", fontsize=8.5)
+            text = f"{one['found']} (expected {one['expected']})"
+            text = plain(shortened(text, LONGEST))
+            ax.text(1.02, i, text, transform=beside, va="center", fontsize=8.5)
         ax.set(ylim=(n - 0.4, -0.6), xlabel="improbability in nats (0: as usual)")
         if self.n_present > n:
-            said = f"the {n} least probable of {self.n_present:,} entries"
-            ax.set_title(said, fontsize=9, color=QUIET, loc="left")
+            text = f"the {n} least probable of {self.n_present:,} entries"
+            ax.set_title(text, fontsize=9, color=QUIET, loc="left")
         return [ax]

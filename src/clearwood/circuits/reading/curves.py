@@ -203,8 +203,8 @@ class ConditionalDisplay(Display):
 
     def _name(self, i: int, point_masses: Sequence[tuple[float, float]] = ()) -> str:
         known = self.given[i].items()
-        said = [f"{name} = {label_words(value)}," for name, value in known]
-        text = " ".join(said).removesuffix(",") or "all rows"
+        words = [f"{name} = {label_words(value)}," for name, value in known]
+        text = " ".join(words).removesuffix(",") or "all rows"
         most = sorted(point_masses, key=lambda mass: -mass[1])[:MOST_POINT_MASSES]
         if most:
             of = [f"{number_text(value)} in {share_text(p)}" for value, p in most]

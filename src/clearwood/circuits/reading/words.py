@@ -154,9 +154,9 @@ class _Writer:
 
     def write_independent(self, part: CircuitPart, indent: str) -> None:
         """Write columns that are independent of all others here and not shown above."""
-        told = set(part.marks[:MOST_MARKS])
+        marked = set(part.marks[:MOST_MARKS])
         single = [g.columns[0] for g in part.groups if len(g.columns) == 1]
-        alone = [j for j in single if j not in told]
+        alone = [j for j in single if j not in marked]
         texts = [column_words(self.features, j, part.profile[j]) for j in alone]
         if not texts:
             return

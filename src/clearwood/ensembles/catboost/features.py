@@ -143,8 +143,8 @@ class Questions:
         """Per categorical split, which categories of its column go left."""
         sizes = [self._n_categories[int(self.column[number])] for number in numbers]
         check_set_entries(sum(sizes), "the model")
-        asked = [self._at(number) for number in numbers]
-        return [part.goes_left(place) for part, place in asked if part.goes_left]
+        found = [self._at(number) for number in numbers]
+        return [part.goes_left(place) for part, place in found if part.goes_left]
 
     def _at(self, number: int) -> tuple[ColumnQuestions, int]:
         k = int(self._part[number])
@@ -190,16 +190,16 @@ def read_features(
     }
     if len(column_of) < len(categorical):
         info.fail("the same feature_index twice", "it once among categorical columns")
-    asked = dict(zip(column_of, map(_hashes, categorical)))
+    used = dict(zip(column_of, map(_hashes, categorical)))
     ctrs = _entries(info, "ctrs")
     statistics = [_statistic(ctr, tables, column_of) for ctr in ctrs]
-    hashes = dict(asked)
+    hashes = dict(used)
     for one in statistics:
         known = hashes[one.feature]
         hashes[one.feature] = np.append(known, np.setdiff1d(one.hashes, known))
     for feature, column in column_of.items():
         n = hashes[feature].size
-        parts.append(_category_questions(feature, column, asked[feature], n))
+        parts.append(_category_questions(feature, column, used[feature], n))
     for ctr, one in zip(ctrs, statistics):
         values, borders = one.of(hashes[one.feature]), _borders(ctr)
         column = column_of[one.feature]

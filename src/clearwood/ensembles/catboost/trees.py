@@ -51,7 +51,7 @@ class Forest:
             self.most_nodes = min(MOST_NODES, memory_bound(size) // node_memory)
         self.roots = array("i")
         # Number of the split, -1 at leaves.
-        self.asked = array("i")
+        self.question = array("i")
         self.left = array("i")
         self.right = array("i")
         self.value = array("d")
@@ -72,9 +72,9 @@ class Forest:
             most = f"at most {MOST_SYMMETRIC_DEPTH}, the deepest that CatBoost grows"
             tree["splits"].fail(f"a tree of depth {depth}", most)
         values = tree["leaf_values"].numbers(length=self.width << depth)
-        asked = np.array([self.questions.number(split) for split in levels] + [-1])
+        question = np.array([self.questions.number(split) for split in levels] + [-1])
         level, left, leaf_order = _template(depth)
-        start = len(self.asked)
+        start = len(self.question)
         if start + level.size > self.most_nodes:
             tree.refuse(
                 f"more than {self.most_nodes:,} nodes, which would take far more "
@@ -86,7 +86,7 @@ class Forest:
         inner = level < depth
         value = np.zeros((level.size, self.width))
         value[~inner] = values.reshape(-1, self.width)[leaf_order]
-        self.asked.frombytes(asked.astype(np.int32)[level].tobytes())
+        self.question.frombytes(question.astype(np.int32)[level].tobytes())
         for side, child in ((self.left, left), (self.right, left + 1)):
             position = np.where(inner, child + start, -1)
             side.frombytes(position.astype(np.int32).tobytes())
@@ -101,26 +101,26 @@ class Forest:
             The root: an inner node with ``split``, ``left`` and ``right``, or a leaf
             with ``value``.
         """
-        start = len(self.asked)
+        start = len(self.question)
         self.roots.append(start)
         no_value = [0.0] * self.width
         # Nodes still to be read, and where the parent stores their number.
         waiting: list[tuple[Any, int, array[int]]] = [(tree.value, -1, self.left)]
         while waiting:
             content, parent, side = waiting.pop()
-            node = len(self.asked)
+            node = len(self.question)
             if parent >= 0:
                 side[parent] = node
             place = Place(content, f"{tree.where}, node {node - start}")
             self.left.append(-1)
             self.right.append(-1)
             if "split" in place:
-                self.asked.append(self.questions.number(place["split"]))
+                self.question.append(self.questions.number(place["split"]))
                 self.value.extend(no_value)
                 waiting.append((place["right"].value, node, self.right))
                 waiting.append((place["left"].value, node, self.left))
             else:
-                self.asked.append(-1)
+                self.question.append(-1)
                 self.value.extend(self._leaf_value(place))
 
     def _leaf_value(self, leaf: Place) -> list[float]:
@@ -133,21 +133,21 @@ class Forest:
 
     def fields(self) -> dict[str, Any]:
         """Node arrays, the keyword arguments of ``TreeEnsemble``."""
-        asked = np.frombuffer(self.asked, dtype=np.int32)
+        question = np.frombuffer(self.question, dtype=np.int32)
         questions = self.questions
         # Every categorical split has a category set of its own.
         category_set = np.full(questions.column.size, -1, dtype=np.int32)
-        categorical = np.unique(asked[questions.categorical[asked]])
+        categorical = np.unique(question[questions.categorical[question]])
         category_set[categorical] = np.arange(categorical.size)
         sets = questions.category_sets(categorical.tolist())
         return {
-            "feature": questions.column[asked],
-            "cut": questions.cut[asked],
+            "feature": questions.column[question],
+            "cut": questions.cut[question],
             "left": np.frombuffer(self.left, dtype=np.int32),
             "right": np.frombuffer(self.right, dtype=np.int32),
-            "missing_left": questions.missing_left[asked],
-            "unseen_left": questions.unseen_left[asked],
-            "category_set": category_set[asked],
+            "missing_left": questions.missing_left[question],
+            "unseen_left": questions.unseen_left[question],
+            "category_set": category_set[question],
             "category_offsets": np.cumsum([0, *map(len, sets)], dtype=np.int64),
             "categories_left": np.concatenate([np.zeros(0, dtype=bool), *sets]),
             "value": np.frombuffer(self.value).reshape(-1, self.width),

@@ -96,10 +96,10 @@ def questions_inside(model: Any, X: Any, features: FeatureSpace) -> Splits:
         for j in range(own.n_features):
             if own.lookup[j] != "exact" or own.missing_at[j] is not None:
                 raise ModelError("the trees inside read a column in a way of their own")
-        asked = ensemble.splits()
-        for _, j, cut, missing in zip(*asked.numeric):
+        splits = ensemble.splits()
+        for _, j, cut, missing in zip(*splits.numeric):
             numeric.append((0, place[j], float(cut), bool(missing)))
-        for split in asked.categorical:
+        for split in splits.categorical:
             d, known = place[split.feature], own.categories[split.feature] or ()
             left = {known[code] for code in split.codes_left}
             labels = features.categories[d]

@@ -203,12 +203,12 @@ def _in_own_columns(
     for one, accepts in zip(carried, own):
         passes = one.missing is not None and (accepts or not np.isnan(one.missing))
         takes_missing[place[one.source]] &= passes
-    asked = _Questions(ensemble, carried, features, place)
+    questions = _Questions(ensemble, carried, features, place)
     plain = all(one.is_plain for one in carried)
     return replace(
         ensemble,
         features=features,
-        **join_trees([asked.tree(t) for t in range(ensemble.n_trees)]),
+        **join_trees([questions.tree(t) for t in range(ensemble.n_trees)]),
         allows_missing=takes_missing,
         allows_infinite=ensemble.allows_infinite and plain,
         input_dtype=ensemble.input_dtype if plain else "float64",

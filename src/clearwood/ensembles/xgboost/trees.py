@@ -159,9 +159,9 @@ def _depth_first(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.array(order)
 
 
-def _check_features(tree: Place, asked: np.ndarray, n_features: int) -> None:
-    for node in _first((asked < 0) | (asked >= n_features)):
-        found = f"the feature {asked[node]} in split_indices"
+def _check_features(tree: Place, features: np.ndarray, n_features: int) -> None:
+    for node in _first((features < 0) | (features >= n_features)):
+        found = f"the feature {features[node]} in split_indices"
         _fail_at(tree, node, found, f"0 to {n_features - 1}")
 
 

@@ -42,14 +42,14 @@ def node_values(posterior: Posterior) -> np.ndarray:
             "on the leaf alone; predict with the estimator itself."
         )
     if isinstance(model, Counts):
-        said = model.probabilities(posterior.known)
+        answers = model.probabilities(posterior.known)
     else:
-        said = model.mean(posterior.known)[:, None]
-    if not np.isfinite(said).all():
+        answers = model.mean(posterior.known)[:, None]
+    if not np.isfinite(answers).all():
         raise InputError(
             "Some nodes have no finite mean; use a leaf_model with a narrower prior."
         )
-    return _kernels.mix_down(posterior.structure.parent, posterior.g, said)
+    return _kernels.mix_down(posterior.structure.parent, posterior.g, answers)
 
 
 def as_ensemble(tree: TreeNodes, **about: Any) -> TreeEnsemble:

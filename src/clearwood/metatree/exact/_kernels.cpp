@@ -1,6 +1,6 @@
 // The hot loops of the exact sum over all trees: tables of counts, one level at a time.
 //
-// A *state* is a set of conditions (feature, value); in which order they were asked
+// A *state* is a set of conditions (feature, value); in which order they come
 // does not matter. The states of one level have equally many conditions. They are
 // numbered by their features first, in colexicographic order (the rank of
 // j_1 < ... < j_d is C(j_1, 1) + ... + C(j_d, d)), then by their values, the lowest
@@ -29,7 +29,7 @@ struct Numbers {
 // Logarithms of the prior: of a leaf, and of any one question.
 //
 // With one column no question comes twice. Otherwise column r is for states after which
-// r questions may follow: one asked before sends all rows to one child, and the m - 1
+// r questions may follow: one used before sends all rows to one child, and the m - 1
 // others are void.
 struct Prior {
     View<const double, 1> stop, ask;
@@ -88,7 +88,7 @@ struct Set {
         return low[place] + numbers.binomial(feature, place + 1) + high[place];
     }
 
-    // Sum of what is below the children of each new question; -inf for those asked.
+    // Sum of what is below the children of each new question; -inf for those used.
     void score_new(View<const double, 2> below, Index cell, Index column,
                    View<double, 1> scores) const {
         Index place = 0, step = 1, inner = 0, outer = cell;
@@ -213,10 +213,10 @@ void add_level(const Numbers& numbers, const Prior& prior,
                 }
                 set.score_new(log_below, cell, std::max<Index>(r - 1, 0), scores);
                 if (prior.n_columns() > 1)
-                    for (Index asked : set.subset)
-                        scores[asked] =
+                    for (Index used : set.subset)
+                        scores[used] =
                             log_sum(state, r - 1) +
-                            double(numbers.n_values[asked] - 1) * log_void[r - 1];
+                            double(numbers.n_values[used] - 1) * log_void[r - 1];
                 if (skipped >= 0) scores[skipped] = -infinity;
                 log_sum(state, r) = log_add(stop, prior.ask[r], scores);
             }
@@ -263,11 +263,11 @@ void best_level(const Numbers& numbers, const Prior& prior,
                 set.score_new(below.log_best, cell, column, scores);
                 set.score_new(below.n_nodes, cell, column, sizes);
                 if (prior.n_columns() > 1)
-                    for (Index asked : set.subset) {
-                        double others = double(numbers.n_values[asked] - 1);
-                        scores[asked] = best.log_best(state, r - 1) +
+                    for (Index used : set.subset) {
+                        double others = double(numbers.n_values[used] - 1);
+                        scores[used] = best.log_best(state, r - 1) +
                                         others * void_tree.log_best[r - 1];
-                        sizes[asked] = best.n_nodes(state, r - 1) +
+                        sizes[used] = best.n_nodes(state, r - 1) +
                                        others * void_tree.n_nodes[r - 1];
                     }
                 double top = std::max(log_best, prior.ask[r] + maximum(scores));
@@ -327,7 +327,7 @@ void pass_down(const Numbers& numbers, const Prior& prior, const Evidence& evide
     Vector<Index> cells(n_rows);
     Vector<bool> seen(most_cells);
     Vector<double> scores(n_features);
-    // Of every question, of all questions asked before, and of stopping.
+    // Of every question, of all questions used before, and of stopping.
     Matrix<double> shares({n_features + 2, most_cells});
     View<double, 1> asking_again = shares[n_features];
     View<double, 1> stopping = shares[n_features + 1];

@@ -270,11 +270,11 @@ class TreeSampler:
 
     def _look_ahead(self, conditions: Conditions) -> Node:
         """Exact sum over a few splits, for the rows of a node."""
-        asked = [feature for feature, _ in conditions]
+        used = [feature for feature, _ in conditions]
         here = np.ones(self.columns.shape[1], dtype=bool)
         for feature, value in conditions:
             here &= self.columns[feature] == value
-        features = np.setdiff1d(np.arange(len(self.n_values)), asked)
+        features = np.setdiff1d(np.arange(len(self.n_values)), used)
         depth = len(conditions)
         g = self.g[depth : depth + self.lookahead]
         n_values = self.n_values[features]

@@ -163,8 +163,8 @@ def branch(
     if conditions is None:
         return [None] * n_values
     if feature in conditions:
-        asked = conditions[feature]
-        return [dict(conditions) if v == asked else None for v in range(n_values)]
+        value = conditions[feature]
+        return [dict(conditions) if v == value else None for v in range(n_values)]
     return [{**conditions, feature: value} for value in range(n_values)]
 
 

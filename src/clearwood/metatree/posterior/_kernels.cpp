@@ -99,19 +99,19 @@ std::tuple<Vector<double>, Vector<double>> evidence_up(Nodes parent, Nodes first
     return {std::move(log_q), std::move(log_odds)};
 }
 
-// Probability that a tree asks about a feature anywhere.
+// Probability that a tree splits on a feature anywhere.
 //
-// Below a node it does so with u = g (1 if asked here else 1 - prod (1 - u')), the
+// Below a node it does so with u = g (1 if used here else 1 - prod (1 - u')), the
 // product over the children; kept in logs so that small ones stay exact.
 Vector<double> use_of_features(Nodes parent, Nodes first_child, Nodes feature,
                                Numbers g, Index n_features) {
     Index n = parent.size();
     Vector<double> used(n_features), log_unused(n);
-    Vector<bool> asked(n_features);
+    Vector<bool> splits(n_features);
     for (Index node = 0; node < n; ++node)
-        if (first_child[node] >= 0) asked[feature[node]] = true;
+        if (first_child[node] >= 0) splits[feature[node]] = true;
     for (Index d = 0; d < n_features; ++d) {
-        if (!asked[d]) continue;
+        if (!splits[d]) continue;
         log_unused.fill(0.0);
         for (Index node = n - 1; node >= 0; --node) {
             double u = 0.0;

@@ -23,7 +23,7 @@ from clearwood.metatree.posterior.predictive import (
     rows_at_a_time,
 )
 from clearwood.metatree.posterior.prior import constant_prior
-from clearwood.metatree.posterior.structure import Structure, told_of_both
+from clearwood.metatree.posterior.structure import Structure, features_of_both
 
 FEW = 8
 """Ratio of tree size to nodes on the paths of rows above which partial updates pay."""
@@ -186,15 +186,15 @@ class MetaTree:
             SufficientStatistics(other.own, other.rows, other.structure.coder.features)
         )
 
-    def add(self, taught: SufficientStatistics) -> MetaTree:
+    def add(self, more: SufficientStatistics) -> MetaTree:
         """Add the statistics of other rows."""
         known, own = self._state, self._state.own.copy()
-        self.model.merge(own, taught.own)
-        if known.rows is None or taught.rows is None:
+        self.model.merge(own, more.own)
+        if known.rows is None or more.rows is None:
             rows = None
         else:
-            rows = known.rows + taught.rows
-        structure = told_of_both(known.structure, taught.features)
+            rows = known.rows + more.rows
+        structure = features_of_both(known.structure, more.features)
         self.put(own, rows, structure=structure)
         return self
 

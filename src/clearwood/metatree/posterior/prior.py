@@ -177,7 +177,7 @@ def effective_questions(
     """
     columns = np.ascontiguousarray(encoded.T)
     n_varying = _kernels.count_varying(columns, ends, structure.parent)
-    n_asked = np.ones(structure.n_nodes)
+    n_places = np.ones(structure.n_nodes)
     by_cuts = isinstance(structure.coder, BinCoder)
     for d in np.unique(structure.feature[~structure.is_leaf]) if by_cuts else ():
         column = columns[d]
@@ -185,14 +185,14 @@ def effective_questions(
             continue  # Two values have one split.
         order, rank = _ranks(column)
         n_values = _kernels.distinct_values(rank, ends[order], structure.parent)
-        asked = structure.feature == d
-        places = np.maximum(n_values[asked] - 1.0, 1.0)
+        splits_on = structure.feature == d
+        places = np.maximum(n_values[splits_on] - 1.0, 1.0)
         if structure.coder.features.categories[d] is not None:
             places = 2.0 ** np.minimum(places, MOST_BITS) - 1.0
-        n_asked[asked] = places
+        n_places[splits_on] = places
     if max_features is not None:
         n_varying = np.minimum(n_varying, max_features)
-    return np.maximum(n_varying, 1) * np.sqrt(n_asked)
+    return np.maximum(n_varying, 1) * np.sqrt(n_places)
 
 
 def _ranks(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -121,7 +121,7 @@ class Structure(TreeShape):
         return self.coder.features.n_features
 
     @property
-    def asked(self) -> set[int]:
+    def used_features(self) -> set[int]:
         """Features of all splits."""
         return set(np.unique(self.feature[~self.is_leaf]).tolist())
 
@@ -139,7 +139,7 @@ class Structure(TreeShape):
 
     def encode(self, X: Any) -> np.ndarray:
         """Codes of a table; see the coder."""
-        return self.coder.codes_of(self.coder.features.encode(X, self.asked))
+        return self.coder.codes_of(self.coder.features.encode(X, self.used_features))
 
     def route(self, codes: Any) -> np.ndarray:
         """Node at which each row ends: a leaf, or an inner node where it stops.
@@ -284,7 +284,7 @@ def with_names(structure: Structure, X: Any) -> Structure:
     return with_features(structure, structure.coder.features.as_in(X))
 
 
-def told_of_both(structure: Structure, features: FeatureSpace) -> Structure:
+def features_of_both(structure: Structure, features: FeatureSpace) -> Structure:
     """Structure with the kinds of numeric columns updated by other features."""
     mine = structure.coder.features
     info = info_of_both(mine.info, features.info)

@@ -122,17 +122,21 @@ class AnnotatedTree:
         last = self.ends[-1]
         if not self.classes:
             return self.ends
-        said, told = last.rule.prediction, np.array(last.rule.probabilities)
+        predicted, shares = last.rule.prediction, np.array(last.rule.probabilities)
         if _is_empty(last):
             # No row satisfies two ends, so that any of them may come last: here the one
             # of this class with the most similar probabilities.
-            same = (e for e in self.ends if e.rule.prediction == said)
+            same = (e for e in self.ends if e.rule.prediction == predicted)
             last = min(
                 (e for e in same if not _is_empty(e)),
-                key=lambda end: float(np.abs(told - end.rule.probabilities).sum()),
+                key=lambda end: float(np.abs(shares - end.rule.probabilities).sum()),
                 default=last,
             )
-        first = (e for e in self.ends if not _is_empty(e) or e.rule.prediction != said)
+        first = (
+            end
+            for end in self.ends
+            if not _is_empty(end) or end.rule.prediction != predicted
+        )
         return (*(end for end in first if end is not last), last)
 
     @cached_property
@@ -192,20 +196,20 @@ class AnnotatedTree:
 
         A node with more than two children becomes several splits.
         """
-        said: dict[int, Question | Rule] = {}
+        built: dict[int, Question | Rule] = {}
         for position in range(len(self.nodes) - 1, -1, -1):
             children = self.children[position]
             if not children:
-                said[position] = self.nodes[position].rule
+                built[position] = self.nodes[position].rule
                 continue
             answers = [self.nodes[child].condition for child in children]
-            below = said[children[-1]]
+            below = built[children[-1]]
             for i in range(len(children) - 2, -1, -1):
                 yes, no = answers[i], _either(answers[i + 1 :])
                 assert yes is not None
-                below = Question(yes, no, said[children[i]], below)
-            said[position] = below
-        return Tree(said[0], self.features, self.classes)
+                below = Question(yes, no, built[children[i]], below)
+            built[position] = below
+        return Tree(built[0], self.features, self.classes)
 
     def __str__(self) -> str:
         return tree_text(self)
@@ -298,10 +302,10 @@ def tree_text(tree: AnnotatedTree) -> str:
 def prediction_of(node: TreeNode) -> str:
     """Prediction of a node by itself; for a class with its probability."""
     rule = node.rule
-    said = prediction_text(rule.prediction)
+    text = prediction_text(rule.prediction)
     if rule.probabilities:
-        said += f" {probability_text(max(rule.probabilities))}"
-    return said
+        text += f" {probability_text(max(rule.probabilities))}"
+    return text
 
 
 def _known(node: TreeNode) -> str:
@@ -351,11 +355,11 @@ def _without_missing(condition: Condition) -> Condition:
 
 def notes(tree: AnnotatedTree) -> list[str]:
     """Remarks that hold at all splits, and are not repeated at each."""
-    said = []
+    notes = []
     if tree.classes:
-        said.append("The number after a class is its probability.")
+        notes.append("The number after a class is its probability.")
     if any(_takes_missing_silently(tree, i) for i in range(len(tree.nodes))):
-        said.append(
+        notes.append(
             "Unless stated otherwise, missing values go to the side with more rows."
         )
     hidden = [n.condition for n in tree.nodes if _is_empty(n)]
@@ -364,11 +368,11 @@ def notes(tree: AnnotatedTree) -> list[str]:
     if any(isinstance(c, CategorySet) and c.unseen for c in ends):
         kinds.append("never seen")
     if kinds:
-        said.append(
+        notes.append(
             f"A row that stops at an inner node ({', '.join(kinds)}) gets the "
             "prediction of that node."
         )
-    return said
+    return notes
 
 
 def summarize_tree(tree: AnnotatedTree) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def reading_features(structure: Structure) -> FeatureSpace:
     for d, labels in enumerate(features.categories):
         if labels is None:
             # For features without a split a file may hold any number of values.
-            n_values = int(coder.n_values[d]) if d in structure.asked else 0
+            n_values = int(coder.n_values[d]) if d in structure.used_features else 0
             categories[d] = tuple(range(n_values))
             lookup[d] = "integer"
     return replace(features, categories=tuple(categories), lookup=tuple(lookup))

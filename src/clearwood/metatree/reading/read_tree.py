@@ -202,29 +202,29 @@ class _NodeRules:
             counts = own[:, None].astype(np.float64)
             self.rows = sum_up(counts, posterior.structure.parent)[:, 0]
         if classes:
-            self.said = model.probabilities(posterior.known)  # type: ignore[attr-defined]
+            self.answers = model.probabilities(posterior.known)  # type: ignore[attr-defined]
         else:
             with np.errstate(invalid="ignore"):
                 spread = math.sqrt(float(model.variance(total[0])))
-            self.said = model.mean(posterior.known)
+            self.answers = model.mean(posterior.known)
             self.step = 0.005 * spread if math.isfinite(spread) else 0.0
 
     def rule(
         self, node: int, conditions: tuple[Condition, ...], stopped: bool = False
     ) -> Rule:
         """Rule of a node, with the statistics of its rows, or of those that stop."""
-        posterior, said = self.posterior, self.said[node]
+        posterior, answer = self.posterior, self.answers[node]
         stats = (posterior.own if stopped else posterior.total)[node]
         # Unlearning all rows of a node may leave a rounding error below zero.
         support = max(float(posterior.model.weight_of(stats)), 0.0)
         rows = max(float((self.own_rows if stopped else self.rows)[node]), 0.0)
         if not self.classes:
-            shares, prediction = (), short_value(float(said), self.step)
+            shares, prediction = (), short_value(float(answer), self.step)
             is_one = posterior.model.n_columns == 1
             quality = _moments(stats) if is_one else {}
         else:
-            best = int(said.argmax())
-            shares, prediction = tuple(said.tolist()), self.classes[best]
+            best = int(answer.argmax())
+            shares, prediction = tuple(answer.tolist()), self.classes[best]
             quality = _precision(float(stats[best]), support)
         known = RuleStatistics(
             support, support, rows=rows, rows_assigned=rows, **quality

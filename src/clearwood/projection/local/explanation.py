@@ -335,7 +335,7 @@ def _fit_local_tree(
     for number in _thinned_indices(predictive.n_draws):
         draw_tree = projected(predictive.draw(number), refine=False)
         nodes = inner_nodes(draw_tree)
-        used.append({int(training.asked[node.feature]) for _, node in nodes})
+        used.append({int(training.used_features[node.feature]) for _, node in nodes})
     return _LocalTree(rules, rules.apply_encoded(encoded), values, used)
 
 

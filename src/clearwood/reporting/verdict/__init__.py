@@ -72,7 +72,7 @@ def _on_rows(rules: RuleSet, table: Table) -> dict[str, Any]:
     """Comparison of rules with the model and the truth, on given rows."""
     encoded = rules.encode(table.rows)
     predicted = np.asarray(rules.predict_encoded(encoded))
-    answers = Predictions(predicted, table.taught, table.y)
+    answers = Predictions(predicted, table.of_model, table.y)
     of, model, truth = FACTS[rules.outcome.is_share], answers.model, answers.truth
     return {
         "n": len(predicted),
@@ -95,13 +95,13 @@ def _stump(
         return None
     if (model == model[0]).all():
         return None
-    asked, of = sorted(rules.asked), FACTS[rules.outcome.is_share]
+    used, of = sorted(rules.used_features), FACTS[rules.outcome.is_share]
     predicted, model = (of.numbers_of(rules, points) for points in (predicted, model))
-    feature, alone = best_stump(encoded[:, asked], model, rules.outcome)
+    feature, alone = best_stump(encoded[:, used], model, rules.outcome)
     found = of.against_stump(predicted, alone, model)
     if found["beaten"] > 0 or (alone == alone[0]).all():
         return None
-    return found | {"name": printable(rules.features.shown(asked[feature]))}
+    return found | {"name": printable(rules.features.shown(used[feature]))}
 
 
 # Without rows, and for single rules

@@ -72,7 +72,7 @@ def against_stump(
 
 def never_predicted(rules: RuleSet, answers: Predictions) -> dict[str, Any] | None:
     """Classes that the rules never predict, and their number of rows."""
-    told = rules.about.get("warning", "")
+    warning = rules.about.get("warning", "")
     known = answers.model if answers.truth is None else answers.truth
     counts = Counter([] if known is None else known.tolist())
     predicted = set(answers.rules.tolist())
@@ -83,7 +83,7 @@ def never_predicted(rules: RuleSet, answers: Predictions) -> dict[str, Any] | No
         predicted |= {label for label in rules.classes if not counts[label]}
     absent = [label for label in (*rules.classes, *counts) if label not in predicted]
     names = {label: prediction_text(label) for label in absent}
-    left_out = {label: name for label, name in names.items() if name not in told}
+    left_out = {label: name for label, name in names.items() if name not in warning}
     if not left_out:
         return None
     n = sum(counts[label] for label in left_out)

@@ -128,8 +128,8 @@ class Editable:
         >>> rules.with_columns(info).glossary()
         [('chol', 'serum cholesterol')]
         """
-        asked = {c.feature for rule in self.rules for c in rule.conditions}
-        return glossary(self.features.names, self.features.info, asked)
+        used = {c.feature for rule in self.rules for c in rule.conditions}
+        return glossary(self.features.names, self.features.info, used)
 
     @property
     def feature_counts_(self) -> dict[str, int]:
@@ -143,10 +143,10 @@ class Editable:
         >>> rules.feature_counts_
         {'temperature': 1}
         """
-        asked = Counter(c.feature for rule in self.rules for c in rule.conditions)
+        counts = Counter(c.feature for rule in self.rules for c in rule.conditions)
         names = self.features.names
-        most = sorted(asked, key=lambda d: (-asked[d], d))
-        return {names[d]: asked[d] for d in most}
+        most = sorted(counts, key=lambda d: (-counts[d], d))
+        return {names[d]: counts[d] for d in most}
 
     def drop(self, number: int) -> Self:
         """Remove a rule.
@@ -298,8 +298,8 @@ def _with_bounds(
 ) -> Rule:
     from clearwood.rules.conditions import Interval
 
-    names, asked = features.names, {c.feature: c for c in rule.conditions}
-    numbers = [d for d, c in asked.items() if isinstance(c, Interval)]
+    names, of_feature = features.names, {c.feature: c for c in rule.conditions}
+    numbers = [d for d, c in of_feature.items() if isinstance(c, Interval)]
     if feature is not None and feature not in names:
         raise InputError(f"There is no feature {feature!r}; there are {list(names)}.")
     if feature is None and len(numbers) != 1:
@@ -309,15 +309,15 @@ def _with_bounds(
             "bound to change."
         )
     d = numbers[0] if feature is None else names.index(feature)
-    known = asked.get(d, Interval(d))
+    known = of_feature.get(d, Interval(d))
     if features.categories[d] is not None or not isinstance(known, Interval):
         raise InputError(f"Feature {names[d]!r} holds categories and has no bounds.")
     low = known.low if low is None else float(low)
     high = known.high if high is None else float(high)
     if not low < high:
         raise InputError(f"low is {low} and high {high}; low must be below high.")
-    asked[d] = replace(known, low=low, high=high)
-    return replace(rule, conditions=tuple(asked[d] for d in sorted(asked)))
+    of_feature[d] = replace(known, low=low, high=high)
+    return replace(rule, conditions=tuple(of_feature[d] for d in sorted(of_feature)))
 
 
 def _read_rule(text: str, rules: RuleSet) -> Rule:

@@ -64,7 +64,7 @@ class Shrinkage(NamedTuple):
     evidence: float
 
 
-class JudgedLines(NamedTuple):
+class FitAndHeldOut(NamedTuple):
     """Statistics of rules on the rows of their search and on held-out rows.
 
     All are arrays of shape (n_rules,); a mean is that of the target, or of the
@@ -89,7 +89,9 @@ class JudgedLines(NamedTuple):
     new_mean: np.ndarray
 
 
-def judge(rules: RuleSet, fitted: Training, left_out: Training) -> JudgedLines:
+def evaluate_apart(
+    rules: RuleSet, fitted: Training, left_out: Training
+) -> FitAndHeldOut:
     """Evaluate rules on the rows of their search and on held-out rows.
 
     Parameters
@@ -101,16 +103,16 @@ def judge(rules: RuleSet, fitted: Training, left_out: Training) -> JudgedLines:
 
     Returns
     -------
-    JudgedLines
+    FitAndHeldOut
         Rules that predict no row of one of the two samples are omitted.
     """
     own, new = _lines_on(rules, fitted), _lines_on(rules, left_out)
     usual = [_usual(rule, fitted) for rule in rules]
     found = np.column_stack([*own, np.array(usual), new[0], new[1]]).T
-    return JudgedLines(*found[:, (own[0] > 0) & (new[0] > 0)])
+    return FitAndHeldOut(*found[:, (own[0] > 0) & (new[0] > 0)])
 
 
-def fit_shrinkage(judged: Sequence[JudgedLines], outcome: Outcome) -> Shrinkage:
+def fit_shrinkage(evaluated: Sequence[FitAndHeldOut], outcome: Outcome) -> Shrinkage:
     """Estimate the shrinkage from held-out rows, by maximum a posteriori.
 
     Shares are beta-binomial, means normal around the estimate of a rule; both have the
@@ -119,7 +121,8 @@ def fit_shrinkage(judged: Sequence[JudgedLines], outcome: Outcome) -> Shrinkage:
     Examples
     --------
     >>> ten = np.full(10, 10.0)
-    >>> lines = JudgedLines(ten, ten / 10, 0 * ten, ten / 20, ten / 40, ten, ten / 10)
+    >>> tenth = ten / 10
+    >>> lines = FitAndHeldOut(ten, tenth, 0 * ten, ten / 20, ten / 40, ten, tenth)
     >>> from clearwood.outcomes import ClassProbabilities
     >>> classes = ClassProbabilities()
     >>> kept = fit_shrinkage([lines], classes)
@@ -127,7 +130,7 @@ def fit_shrinkage(judged: Sequence[JudgedLines], outcome: Outcome) -> Shrinkage:
     >>> kept.usual_rows < 2 < 50 < lost.usual_rows
     True
     """
-    lines = JudgedLines(*map(np.concatenate, zip(*judged)))
+    lines = FitAndHeldOut(*map(np.concatenate, zip(*evaluated)))
     log_likelihood = _of_shares if outcome.shows_share else _of_means
     centre, width = np.log([USUAL_ROWS[0], EVIDENCE[0]]), (USUAL_ROWS[1], EVIDENCE[1])
 
@@ -139,7 +142,7 @@ def fit_shrinkage(judged: Sequence[JudgedLines], outcome: Outcome) -> Shrinkage:
     return Shrinkage(*np.exp(found.x).tolist())
 
 
-def _of_shares(lines: JudgedLines, shrinkage: Shrinkage) -> float:
+def _of_shares(lines: FitAndHeldOut, shrinkage: Shrinkage) -> float:
     share = np.clip(_expected_mean(lines, shrinkage), NEVER, 1 - NEVER)
     hits = lines.new_rows * lines.new_mean
     own = _counts_for(lines, shrinkage, share * (1 - share))
@@ -147,7 +150,7 @@ def _of_shares(lines: JudgedLines, shrinkage: Shrinkage) -> float:
     return (betaln(hits + yes, lines.new_rows - hits + no) - betaln(yes, no)).sum()
 
 
-def _of_means(lines: JudgedLines, shrinkage: Shrinkage) -> float:
+def _of_means(lines: FitAndHeldOut, shrinkage: Shrinkage) -> float:
     mean, variance = (
         _expected_mean(lines, shrinkage),
         _expected_variance(lines, shrinkage),
@@ -159,13 +162,13 @@ def _of_means(lines: JudgedLines, shrinkage: Shrinkage) -> float:
     return -0.5 * (off + np.log(error[known])).sum()
 
 
-def _expected_mean(lines: JudgedLines, shrinkage: Shrinkage) -> np.ndarray:
+def _expected_mean(lines: FitAndHeldOut, shrinkage: Shrinkage) -> np.ndarray:
     """Mean of a rule's own rows pooled with usual ones."""
     own = lines.rows / (lines.rows + shrinkage.usual_rows)
     return own * lines.mean + (1 - own) * lines.usual_mean
 
 
-def _expected_variance(lines: JudgedLines, shrinkage: Shrinkage) -> np.ndarray:
+def _expected_variance(lines: FitAndHeldOut, shrinkage: Shrinkage) -> np.ndarray:
     """Variance of the same pooled rows."""
     own = lines.rows / (lines.rows + shrinkage.usual_rows)
     apart = (lines.mean - lines.usual_mean) ** 2
@@ -174,7 +177,7 @@ def _expected_variance(lines: JudgedLines, shrinkage: Shrinkage) -> np.ndarray:
 
 
 def _counts_for(
-    lines: JudgedLines, shrinkage: Shrinkage, variance: np.ndarray
+    lines: FitAndHeldOut, shrinkage: Shrinkage, variance: np.ndarray
 ) -> np.ndarray:
     """Number of rows whose mean is as uncertain as the estimate of a rule.
 
@@ -208,23 +211,23 @@ def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> 
     """
     rows, mean, spread = _lines_on(rules, training)
     usual = np.array([_usual(rule, training) for rule in rules])
-    lines = JudgedLines(rows, mean, spread, usual[:, 0], usual[:, 1], rows, mean)
+    lines = FitAndHeldOut(rows, mean, spread, usual[:, 0], usual[:, 1], rows, mean)
     mean, spread = (f(lines, shrinkage) for f in (_expected_mean, _expected_variance))
     counts = _counts_for(lines, shrinkage, spread)
-    told = [
-        _told(rule, float(m), float(v), float(n), float(own), training.outcome)
+    estimated = [
+        _with_estimate(rule, float(m), float(v), float(n), float(own), training.outcome)
         for rule, m, v, n, own in zip(rules, mean, spread, rows, counts, strict=True)
     ]
     if training.classes and isinstance(rules, RuleList):
         shares = _expected_shares(rules, training, rows, shrinkage.usual_rows)
-        told = [
+        estimated = [
             replace(rule, probabilities=tuple(p))
-            for rule, p in zip(told, shares.tolist(), strict=True)
+            for rule, p in zip(estimated, shares.tolist(), strict=True)
         ]
-    return rules.with_lines(told)
+    return rules.with_lines(estimated)
 
 
-def _told(
+def _with_estimate(
     rule: Rule, mean: float, spread: float, rows: float, own: float, outcome: Outcome
 ) -> Rule:
     """A rule with its estimate, from its rows and their effective count."""
@@ -243,7 +246,9 @@ def learn_slope(parts: Sequence[tuple[RuleSum, Training]]) -> float:
     parts : sequence of (RuleSum, Training)
         Sums for classification, and rows held out of their search.
     """
-    totals = np.concatenate([rules.aggregate(rows.encoded) for rules, rows in parts])
+    totals = np.concatenate(
+        [rules.aggregate(rules.matches_encoded(rows.encoded)) for rules, rows in parts]
+    )
     labels = np.concatenate([np.asarray(rows.labels) for _, rows in parts])
     weight = np.concatenate([rows.weight for _, rows in parts])
     right = np.arange(len(totals)), labels
@@ -267,7 +272,8 @@ def _lines_on(
     rules: RuleSet, training: Training
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Effective number of rows, mean and variance of each rule on some rows."""
-    assigned = rules.contributing(training.encoded) & (training.weight > 0)[:, None]
+    matches = rules.matches_encoded(training.encoded)
+    assigned = rules.contributing(matches) & (training.weight > 0)[:, None]
     found = np.zeros((3, rules.n_rules))
     for i, (rule, here) in enumerate(zip(rules, assigned.T)):
         if here.any():

@@ -87,10 +87,10 @@ def prune_by_prediction(
     for r in range(len(pruned)):
         earlier = matches[:, :r].any(axis=1)
         without = first_match(np.delete(matches, r, axis=1))
-        said_without = np.delete(predicted, r)[without]
+        predicted_without = np.delete(predicted, r)[without]
         # A row may enter the rule if an earlier rule predicts it anyway, or if its
         # present prediction is that of this rule.
-        harmless = earlier | (said_without == predicted[r])
+        harmless = earlier | (predicted_without == predicted[r])
 
         def entering_changes(
             entering: np.ndarray, harmless: np.ndarray = harmless

@@ -192,15 +192,16 @@ def evaluate_encoded(
     threshold: float | None = None,
 ) -> Decisions | Residuals:
     """As :func:`decisions`, for validated input and predictions of the model."""
+    matches = rules.matches_encoded(encoded)
     if not rules.classes:
         positive_position((), pos_label, threshold)
-        return evaluate_values(rules, encoded, truth, target, weight)
+        return evaluate_values(rules, matches, truth, target, weight)
     classes = list(rules.classes)
-    predicted = positions_of(classes, rules.predict_encoded(encoded))
-    answers = {"rules": ClassAnswers(predicted, rules.answers_encoded(encoded))}
+    predicted = positions_of(classes, rules.predictions_by(matches))
+    answers = {"rules": ClassAnswers(predicted, rules.answers_by(matches))}
     if target is not None:
         answers["model"] = ClassAnswers(positions_of(classes, target), probabilities)
-    line = rules.predicting_rule(encoded)
+    line = rules.predicting_rule(matches)
     return evaluate_classes(
         rules.target, classes, answers, truth, weight, line, pos_label, threshold
     )

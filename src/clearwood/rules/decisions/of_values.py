@@ -158,7 +158,7 @@ class Residuals(SideBySide[Errors]):
 
 def evaluate_values(
     rules: RuleSet,
-    encoded: np.ndarray,
+    matches: np.ndarray,
     truth: np.ndarray,
     model: np.ndarray | None,
     weight: np.ndarray,
@@ -169,7 +169,7 @@ def evaluate_values(
     ----------
     rules : RuleSet
         A regressor.
-    encoded : ndarray of shape (n_rows, n_features)
+    matches : ndarray of bool of shape (n_rows, n_rules - 1)
     truth, model : ndarray of shape (n_rows,)
         True values, and the model's predictions, if known.
     weight : ndarray of shape (n_rows,)
@@ -178,9 +178,9 @@ def evaluate_values(
     -------
     Residuals
     """
-    predicted = rules.predict_encoded(encoded)
+    predicted = rules.predictions_by(matches)
     printed = np.array([rule.statistics.std for rule in rules])
-    decided = rules.predicting_rule(encoded)
+    decided = rules.predicting_rule(matches)
     std = np.full(len(predicted), math.nan) if decided is None else printed[decided]
     lines = tuple(
         _line(group, predicted, truth, std, weight)
@@ -199,11 +199,12 @@ def evaluate_values(
 
 
 def _means_held(rules: RuleSet, lines: Sequence[LineErrors]) -> tuple[int, int]:
-    told = [rule.statistics for rule in rules]
+    statistics = [rule.statistics for rule in rules]
     held = [
         known.low <= line.mean.value <= known.high
         for line in lines
-        if line.line is not None and not math.isnan((known := told[line.line - 1]).low)
+        if line.line is not None
+        and not math.isnan((known := statistics[line.line - 1]).low)
     ]
     return int(sum(held)), len(held)
 

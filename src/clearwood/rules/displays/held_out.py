@@ -30,26 +30,10 @@ class HeldOutPath(NamedTuple):
 
 
 def held_out_of(estimator: Any) -> HeldOutPath | None:
-    """Fidelity on held-out rows for the settings chosen by the fit."""
+    """Fidelity of all sizes on rows held out in the fit, if there was a choice."""
     results = getattr(estimator, "cv_results_", None)
     if not results:
         return None
-    chosen = place_of(getattr(estimator, "settings_", {}), results)
-    fidelity, error = results["fidelity"][chosen], results["standard_error"][chosen]
+    fidelity, error = results["fidelity"], results["standard_error"]
     of_mixtures = getattr(estimator, "learn_from", "labels") == "model"
     return HeldOutPath(np.array(fidelity), np.array(error), of_mixtures)
-
-
-def place_of(settings: dict[str, Any], results: dict[str, Any]) -> int:
-    """Position of given settings among all that were tried (``cv_results_``).
-
-    Examples
-    --------
-    >>> place_of({"cost": 2.0}, {"cost": [1.0, 2.0], "fidelity": [[0.5], [0.6]]})
-    1
-    """
-    fits = [
-        all(results[name][i] == v for name, v in settings.items() if name in results)
-        for i in range(len(results["fidelity"]))
-    ]
-    return fits.index(True)

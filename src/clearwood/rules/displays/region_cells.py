@@ -67,7 +67,7 @@ def two_features(rules: RuleSet, features: Sequence[Any]) -> list[int]:
     return pair
 
 
-def most_asked(rules: RuleSet) -> list[int]:
+def most_used(rules: RuleSet) -> list[int]:
     """The two numeric features that most rules use, in their original order."""
     numeric = [d for d, c in enumerate(rules.features.categories) if c is None]
     if len(numeric) < 2:
@@ -75,15 +75,15 @@ def most_asked(rules: RuleSet) -> list[int]:
             f"The rules read {len(numeric)} numeric feature(s); a picture of regions "
             "needs two."
         )
-    asked = [c.feature for rule in rules.rules for c in rule.conditions]
-    return sorted(sorted(numeric, key=lambda d: -asked.count(d))[:2])
+    used = [c.feature for rule in rules.rules for c in rule.conditions]
+    return sorted(sorted(numeric, key=lambda d: -used.count(d))[:2])
 
 
 def box_of(rule: Rule, number: int, pair: list[int], says: str = "") -> Box | None:
     """Box of a rule, or None if it uses neither feature."""
-    asked = {c.feature: c for c in rule.conditions if isinstance(c, Interval)}
-    here = [asked.get(d, Interval(d)) for d in pair]
-    if not any(d in asked for d in pair):
+    of_feature = {c.feature: c for c in rule.conditions if isinstance(c, Interval)}
+    here = [of_feature.get(d, Interval(d)) for d in pair]
+    if not any(d in of_feature for d in pair):
         return None
     further = any(c.feature not in pair for c in rule.conditions)
     return Box(
@@ -163,7 +163,7 @@ def decided_cells(
     return edges[0], edges[1], number
 
 
-def said_on_grid(
+def predictions_on_grid(
     ensemble: Any, pair: list[int], points: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Predictions of the ensemble on a grid, if it uses these two features only."""

@@ -20,8 +20,8 @@ from clearwood.rules.displays.region_cells import (
     decided_cells,
     held_cells,
     limits,
-    most_asked,
-    said_on_grid,
+    most_used,
+    predictions_on_grid,
     taken_cells,
     two_features,
 )
@@ -131,7 +131,7 @@ class RegionsDisplay(Display):
         RegionsDisplay
         """
         rules = rules_of(estimator)
-        pair = most_asked(rules) if features is None else two_features(rules, features)
+        pair = most_used(rules) if features is None else two_features(rules, features)
         points = rules.features.encode(X, pair)[:, pair]
         ensemble = getattr(estimator, "ensemble_", None)
         predicted = (ensemble or rules).predict(X)
@@ -149,8 +149,8 @@ class RegionsDisplay(Display):
             names=(rules.features.title(pair[0]), rules.features.title(pair[1])),
             target=rules.target,
             classes=rules.classes,
-            background=said_on_grid(ensemble, pair, points),
-            decided=_said_in_cells(rules, pair, points),
+            background=predictions_on_grid(ensemble, pair, points),
+            decided=_rules_in_cells(rules, pair, points),
             kind=type(rules),
         )
 
@@ -310,7 +310,7 @@ class RegionsDisplay(Display):
         )  # fmt: skip
 
 
-def _said_in_cells(
+def _rules_in_cells(
     rules: RuleSet, pair: list[int], points: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ma.MaskedArray] | None:
     """Predictions of a list, where the two features alone determine them."""

@@ -130,17 +130,17 @@ def _body(
         lines = _lines(text, WIDTH - ROWS - x - 2 * GAP - SHARES)
         return [], lines, 12.0 + LINE * len(lines)
     strips, top = [], y + 4.0
-    for asked in node.asked:
-        has_strip = asked.strip is not None
+    for one in node.conditions:
+        has_strip = one.strip is not None
         text_x = x + GAP + (STRIP + GAP) * has_strip
-        lines = _lines(asked.text, WIDTH - ROWS - text_x)
+        lines = _lines(one.text, WIDTH - ROWS - text_x)
         height = max(LINE * len(lines), (STRIP_HEIGHT + 2) * has_strip)
         middle = top + 0.5 * height
         rects, dots, cuts = [], [], []
-        if asked.strip is not None:
-            rects = _rects(asked.strip.bars, x + GAP, middle + 0.5 * STRIP_HEIGHT)
-            dots = _dots(asked.strip.bars, x + GAP, middle + 0.5 * STRIP_HEIGHT, tree)
-            cuts = [x + GAP + STRIP * cut for cut in asked.strip.cuts]
+        if one.strip is not None:
+            rects = _rects(one.strip.bars, x + GAP, middle + 0.5 * STRIP_HEIGHT)
+            dots = _dots(one.strip.bars, x + GAP, middle + 0.5 * STRIP_HEIGHT, tree)
+            cuts = [x + GAP + STRIP * cut for cut in one.strip.cuts]
         strips.append(PlacedStrip(x + GAP, middle, text_x, lines, rects, dots, cuts))
         top += height + 4.0
     return strips, [], max(top + 4.0 - y, 28.0)

@@ -37,7 +37,7 @@ class Fork(NamedTuple):
     if_no: Fork | Rule
 
 
-class Asked(NamedTuple):
+class SplitText(NamedTuple):
     """One condition in words, with the histogram of its feature if rows are known."""
 
     text: str
@@ -53,7 +53,7 @@ class DrawnNode(NamedTuple):
         Number of splits above it.
     answer : str
         The condition at the parent that its rows satisfy, in words; empty at the root.
-    asked : tuple of Asked
+    conditions : tuple of SplitText
         Conditions to go up; empty for a leaf.
     against : str
         Condition of the rows that go down, in words.
@@ -71,7 +71,7 @@ class DrawnNode(NamedTuple):
 
     depth: int
     answer: str
-    asked: tuple[Asked, ...]
+    conditions: tuple[SplitText, ...]
     against: str
     children: tuple[int, ...]
     first: int
@@ -130,8 +130,8 @@ class DrawnTree:
                 f"leaf {node.first + 1} predicts {self.text_of(node.rule)}{why}"
             )
         else:
-            asked = " and ".join(one.text for one in node.asked)
-            parts.append(f"split: {asked}")
+            texts = " and ".join(one.text for one in node.conditions)
+            parts.append(f"split: {texts}")
         if node.rows == node.rows:
             rows = f"{count_text(node.rows)} row{'s' * (node.rows != 1)}"
             share = node.rows / max(self.n_rows, 1)
@@ -264,7 +264,7 @@ class _Maker:
         self.nodes[position] = DrawnNode(
             depth,
             answer,
-            () if fork is None else self._asked(fork.conditions, here),
+            () if fork is None else self._texts(fork.conditions, here),
             "" if fork is None else fork.against,
             children,
             first,
@@ -275,10 +275,10 @@ class _Maker:
         )
         return position
 
-    def _asked(
+    def _texts(
         self, conditions: tuple[Condition, ...], here: np.ndarray | None
-    ) -> tuple[Asked, ...]:
-        features, asked = self.rules.features, []
+    ) -> tuple[SplitText, ...]:
+        features, texts = self.rules.features, []
         for condition in conditions:
             strip = None
             if self.encoded is not None and self.known is not None:
@@ -286,8 +286,8 @@ class _Maker:
                     condition, self.encoded[here, condition.feature],
                     self.known[here], len(self.rules.classes), features,
                 )  # fmt: skip
-            asked.append(Asked(condition.text(features), strip))
-        return tuple(asked)
+            texts.append(SplitText(condition.text(features), strip))
+        return tuple(texts)
 
     def _rows(self, here: np.ndarray | None, first: int, last: int) -> float:
         if here is not None:

@@ -18,7 +18,7 @@ def summarize_tree(tree: DrawnTree) -> dict[str, Any]:
         "colours": keys(chart),
         "outline": [_outline(tree, tree.root)],
         "has_way": tree.has_way,
-        "has_strips": any(one.strip for node in tree.nodes for one in node.asked),
+        "has_strips": any(one.strip for node in tree.nodes for one in node.conditions),
         "is_value": not tree.classes,
         "target": printable(tree.target),
     }

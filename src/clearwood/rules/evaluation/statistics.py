@@ -127,7 +127,7 @@ class RuleStatistics:
         part = f"{short_text(self.assigned, 6)} of " if is_part else ""
         return f"weight {part}{short_text(self.support, 6)}"
 
-    def wrong(self, prediction: Any, is_class: bool, judged: bool) -> tuple[str, str]:
+    def wrong(self, prediction: Any, is_class: bool, predicts: bool) -> tuple[str, str]:
         """Find the first statistic that is impossible given the others.
 
         Parameters
@@ -136,7 +136,7 @@ class RuleStatistics:
             Prediction of the rule.
         is_class : bool
             Whether the prediction is a class.
-        judged : bool
+        predicts : bool
             Whether a single rule is right or wrong; in a sum it is not.
 
         Returns
@@ -147,18 +147,18 @@ class RuleStatistics:
         Examples
         --------
         >>> some = RuleStatistics(support=3.0, assigned=5.0)
-        >>> some.wrong(1.0, is_class=False, judged=True)
+        >>> some.wrong(1.0, is_class=False, predicts=True)
         ('assigned', 'at most the support')
         """
         unused = ("std",) if is_class else OF_CLASSES
-        for name in unused if judged else JUDGEMENTS:
+        for name in unused if predicts else QUALITIES:
             value = getattr(self, name)
             if value is not None and value == value:
                 return name, "none, as rules of this kind have no such statistic"
         for name in AMOUNTS:
             if getattr(self, name) < 0:
                 return name, "at least 0"
-        for name in JUDGEMENTS[:7] if is_class else JUDGEMENTS[:2]:
+        for name in QUALITIES[:7] if is_class else QUALITIES[:2]:
             value = getattr(self, name)
             if (is_class and value < 0) or _is_more(value, 1.0):
                 return name, "a share, from 0 to 1" if is_class else "at most 1"
@@ -180,7 +180,7 @@ class RuleStatistics:
 
 AMOUNTS = ("support", "assigned", "rows", "rows_assigned", "std", "disagreement")
 OF_CLASSES = ("precision", "precision_assigned", "instead")
-JUDGEMENTS = (
+QUALITIES = (
     "agreement", "agreement_assigned", "precision", "precision_assigned", "low", "high",
     "expected", "std", "disagreement", "instead",
 )  # fmt: skip

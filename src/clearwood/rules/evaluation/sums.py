@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
@@ -146,7 +146,7 @@ class LineSums(BlockSums):
 
 def described(rule_set: Kind, rows: EncodedRows) -> Kind:
     """Copy of the rules with the statistics of a block of rows."""
-    target, *lines = rows.cut().map_sum(sums_of_lines, rule_set)
+    target, *lines = rows.cut().map_sum(sums_of, rule_set, line_sums)
     return with_sums(rule_set, lines, target, rows.known)
 
 
@@ -166,14 +166,23 @@ def with_sums(
     """
     known = known if rule_set.rules_predict else (False, False)
     found = (line.statistics(rule_set.outcome, target, known) for line in lines)
-    told = [replace(rule, statistics=own) for rule, own in zip(rule_set, found)]
-    return rule_set.with_lines(told)
+    described = [replace(rule, statistics=own) for rule, own in zip(rule_set, found)]
+    return rule_set.with_lines(described)
 
 
-def sums_of_lines(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
-    """Moments of the model's predictions in a block, then the sums of each rule."""
+def sums_of(
+    rows: EncodedRows, rule_set: RuleSet, *parts: Callable[..., tuple[Any, ...]]
+) -> tuple[Any, ...]:
+    """Sums of a block: ``line_sums``, ``score_sums``, or both."""
     matches = rule_set.matches_encoded(rows.encoded)
-    assigned = rule_set.contributing(rows.encoded)
+    return tuple(one for part in parts for one in part(rows, matches, rule_set))
+
+
+def line_sums(
+    rows: EncodedRows, matches: np.ndarray, rule_set: RuleSet
+) -> tuple[Any, ...]:
+    """Moments of the model's predictions in a block, then the sums of each rule."""
+    assigned = rule_set.contributing(matches)
     # The default rule has no conditions of its own.
     held = np.hstack([matches, assigned[:, -1:]])
     predicted = [rule_set.outcome.code(rule.prediction) for rule in rule_set]
@@ -275,11 +284,12 @@ class ScoreSums(BlockSums):
         )
 
 
-def sums_of_scores(rows: EncodedRows, rule_set: RuleSet) -> tuple[ScoreSums]:
+def score_sums(
+    rows: EncodedRows, matches: np.ndarray, rule_set: RuleSet
+) -> tuple[ScoreSums]:
     """Contribution of one block to the scores; rows are unweighted."""
-    matches = rule_set.matches_encoded(rows.encoded)
     outcome = rule_set.outcome
-    predicted = outcome.codes(rule_set.predict_encoded(rows.encoded))
+    predicted = outcome.codes(rule_set.predictions_by(matches))
 
     def total(of: Any, values: np.ndarray | None) -> float:
         return 0.0 if values is None else float(of(values, predicted).sum())

@@ -16,8 +16,9 @@ from clearwood.rules.evaluation.sums import (
     EncodedRows,
     Known,
     ScoreSums,
-    sums_of_lines,
-    sums_of_scores,
+    line_sums,
+    score_sums,
+    sums_of,
     with_sums,
 )
 from clearwood.rules.scores import RuleScores
@@ -35,7 +36,7 @@ class Survey(NamedTuple):
 
 def scored(rule_set: RuleSet, X: Any, y: Any, model: Any) -> RuleScores:
     """See :meth:`RuleSet.evaluate`."""
-    (scores,), known = _summed(sums_of_scores, rule_set, X, y, model, None)
+    (scores,), known = _summed((score_sums,), rule_set, X, y, model, None)
     return scores.scores(rule_set, known)
 
 
@@ -43,7 +44,7 @@ def survey(
     rule_set: RuleSet, X: Any, y: Any = None, model: Any = None, weight: Any = None
 ) -> Survey:
     """Statistics and scores in one pass over the rows; the scores are unweighted."""
-    sums, known = _summed(_everything_of, rule_set, X, y, model, weight)
+    sums, known = _summed((score_sums, line_sums), rule_set, X, y, model, weight)
     scores, target, *lines = sums
     rules = with_sums(rule_set, lines, target, known)
     return Survey(rules, scores.scores(rule_set, known))
@@ -55,18 +56,18 @@ def counted(
     """Rules fitted to a sample, with the statistics of all ``n`` rows."""
     X, y, weight = rows
     there = rules.evaluate(sample.X, model=model)
-    told = survey(rules, X, y, model, weight)
+    found = survey(rules, X, y, model, weight)
     text = (
         f"searched for on {sample.n_rows:,} of {n:,} rows, drawn at random; fidelity "
         f"there {short_text(there.fidelity, 4)}, on all rows "
-        f"{short_text(told.scores.fidelity, 4)}"
+        f"{short_text(found.scores.fidelity, 4)}"
     )
-    return told._replace(rules=told.rules.with_metadata(sample=text))
+    return found._replace(rules=found.rules.with_metadata(sample=text))
 
 
 def predicted_on(rule_set: RuleSet, X: Any, shares: bool = False) -> Any:
     """Predictions for a table in blocks; optionally class probabilities."""
-    columns_of = partial(_asked_columns, rule_set.features, rule_set.asked)
+    columns_of = partial(_columns_used, rule_set.features, rule_set.used_features)
     if shares:
         classes = rule_set.classes
         return predict_rows(rule_set.predict_proba, X, float, classes, columns_of)
@@ -76,20 +77,16 @@ def predicted_on(rule_set: RuleSet, X: Any, shares: bool = False) -> Any:
 
 # Rows of any kind as encoded blocks
 
-Summing = Callable[[EncodedRows, "RuleSet"], tuple[Any, ...]]
-
-
-def _everything_of(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
-    return *sums_of_scores(rows, rule_set), *sums_of_lines(rows, rule_set)
+Parts = Sequence[Callable[..., tuple[Any, ...]]]
 
 
 def _summed(
-    of: Summing, rule_set: RuleSet, X: Any, y: Any, model: Any, weight: Any
+    parts: Parts, rule_set: RuleSet, X: Any, y: Any, model: Any, weight: Any
 ) -> tuple[tuple[Any, ...], Known]:
-    """Sums of a function over all rows, and whether model and truth are known."""
+    """Sums (see ``sums_of``) over all rows, and whether model and truth are known."""
     if not is_read_in_blocks(X):
         rules, rows = _in_memory(rule_set, X, y, model, weight)
-        return rows.cut().map_sum(of, rules), rows.known
+        return rows.cut().map_sum(sums_of, rules, *parts), rows.known
     from clearwood.ensembles.read import as_predictor
 
     model = as_predictor(model)
@@ -99,20 +96,20 @@ def _summed(
             f"file; found a {type(model).__name__}."
         )
     table = open_rows(X, y, weight)
-    columns = _asked_columns(rule_set.features, rule_set.asked, table)
+    columns = _columns_used(rule_set.features, rule_set.used_features, table)
     if columns is not None and model is not None:
         # In the model's order first: it may read columns by position.
         columns = list(dict.fromkeys([*columns_of(model, table), *columns]))
-    sums = _only(table, columns).map_sum(_sums_of_table, of, rule_set, model)
+    sums = _only(table, columns).map_sum(_sums_of_table, parts, rule_set, model)
     known = (model is not None, y is not None)
     _check_labels(sums[0], rule_set, known)
     return sums, known
 
 
 def _sums_of_table(
-    rows: RowsOfTable, of: Summing, rule_set: RuleSet, model: Any
+    rows: RowsOfTable, parts: Parts, rule_set: RuleSet, model: Any
 ) -> tuple[Any, ...]:
-    return of(_encoded(rule_set, rows, model), rule_set)
+    return sums_of(_encoded(rule_set, rows, model), rule_set, *parts)
 
 
 def _in_memory(
@@ -169,8 +166,8 @@ def _only(table: RowBlocks, columns: Sequence[str] | None) -> RowBlocks:
     return table if columns is None else table.only(columns)
 
 
-def _asked_columns(
-    features: FeatureSpace, asked: set[int], table: RowBlocks
+def _columns_used(
+    features: FeatureSpace, used: set[int], table: RowBlocks
 ) -> list[str] | None:
     """Columns of a table that rules read; None for all, by position."""
     if table.columns is None or not features.named:
@@ -178,9 +175,9 @@ def _asked_columns(
     import pandas as pd
 
     columns: Any = table.columns
-    names = features.as_in(pd.DataFrame(columns=columns), asked).names
+    names = features.as_in(pd.DataFrame(columns=columns), used).names
     # Without any column the number of rows would be unknown.
-    return [str(names[d]) for d in sorted(asked)] or table.columns[:1]
+    return [str(names[d]) for d in sorted(used)] or table.columns[:1]
 
 
 def columns_of(model: Any, table: RowBlocks) -> list[str]:
@@ -191,5 +188,5 @@ def columns_of(model: Any, table: RowBlocks) -> list[str]:
     features = getattr(model, "features", None)
     if isinstance(features, FeatureSpace) and features.named:
         every = set(range(features.n_features))
-        return _asked_columns(features, every, table) or []
+        return _columns_used(features, every, table) or []
     return list(table.columns or [])

@@ -73,7 +73,7 @@ def rules_to_latex(rule_set: RuleSet) -> str:
 
 
 def _cells(rule_set: RuleSet, rule: Rule) -> list[str]:
-    asked = " and ".join(c.text(rule_set.features) for c in rule.conditions)
+    conditions = " and ".join(c.text(rule_set.features) for c in rule.conditions)
     says = latex_text(rule_set.text_of(rule))
     known = rule.statistics
     rows, weight, agreement = known.rows, known.support, known.agreement
@@ -81,7 +81,7 @@ def _cells(rule_set: RuleSet, rule: Rule) -> list[str]:
         rows, weight = known.rows_assigned, known.assigned
         agreement = known.agreement_assigned
         says = says if rule_set.classes else f"${says}$"
-    cells = [_conditions(asked) or rule_set.default_text, says]
+    cells = [_conditions(conditions) or rule_set.default_text, says]
     if rule_set.has_weights:
         cells.append(number_text(rule.weight))
     weighing = f", weight {_number(weight)}" if weight != rows else ""

@@ -80,8 +80,8 @@ def rules_to_python(rule_set: RuleSet, name: str = "predict") -> str:
     helpers = [code.lstrip() for key, code in HELPERS.items() if f"{key}(" in text]
     imports = ["from math import exp as _exp\n"] if "_exp(" in text else []
     imports += ["import datetime as _time\n"] if "_days(" in text else []
-    told = [comment("#", f"{name}: {words}") for name, words in rule_set.glossary()]
-    head = "\n".join([*_head(rule_set), *told]) + "\n"
+    comments = [comment("#", f"{name}: {words}") for name, words in rule_set.glossary()]
+    head = "\n".join([*_head(rule_set), *comments]) + "\n"
     return "\n\n".join([head, *imports, *helpers, text])
 
 
@@ -229,9 +229,9 @@ def _shares(rule_set: RuleSet, rule: Rule) -> str:
 def _cell_lines(rule_set: RuleSet) -> list[str]:
     """A variable per feature that rules use."""
     features = rule_set.features
-    asked = [q for rule in rule_set for q in questions_of(rule.conditions, features)]
+    each = [q for rule in rule_set for q in questions_of(rule.conditions, features)]
     lines = []
-    for d, question in sorted({q.feature: q for q in asked}.items()):
+    for d, question in sorted({q.feature: q for q in each}.items()):
         read = "_number"
         if isinstance(question, LabelQuestion):
             read = "_text" if features.lookup[d] == "hash" else "_label"
@@ -275,21 +275,21 @@ def _test(question: Question, features: FeatureSpace) -> str:
     if question.anything:
         return there
     if isinstance(question, NumberQuestion):
-        asked = bounds_text(question, cell, _number, WORDS)
+        test = bounds_text(question, cell, _number, WORDS)
         if question.missing:
-            return f"({gone} or {asked})"
-        if f"{cell} !=" in asked and not (">" in asked or "<" in asked):
-            return f"{there} and {asked}"
-        return f"({asked})" if " or " in asked else asked
+            return f"({gone} or {test})"
+        if f"{cell} !=" in test and not (">" in test or "<" in test):
+            return f"{there} and {test}"
+        return f"({test})" if " or " in test else test
     labels = [_label(label) for label in question.labels]
     if len(labels) == 1:
-        asked = f"{cell} {'==' if question.inside else '!='} {labels[0]}"
+        test = f"{cell} {'==' if question.inside else '!='} {labels[0]}"
     else:
         inside = "in" if question.inside else "not in"
-        asked = f"{cell} {inside} ({', '.join(labels)})"
+        test = f"{cell} {inside} ({', '.join(labels)})"
     if question.missing:
-        return f"({gone} or {asked})"
-    return asked if question.inside else f"{there} and {asked}"
+        return f"({gone} or {test})"
+    return test if question.inside else f"{there} and {test}"
 
 
 def _label(label: Any) -> str:

@@ -100,8 +100,8 @@ def questions_of(
     >>> questions_of([Interval(0, high=5.0)], features)[0].pieces
     ((-inf, -1.0000000000000002), (-1.0, 5.0))
     """
-    asked = [question_of(condition, features) for condition in conditions]
-    return [q for q in asked if not (q.anything and q.missing)]
+    found = [question_of(condition, features) for condition in conditions]
+    return [q for q in found if not (q.anything and q.missing)]
 
 
 def question_of(condition: Condition, features: FeatureSpace) -> Question:

@@ -91,12 +91,12 @@ def rules_to_sklearn(rule_set: RuleSet) -> Any:
     questions = _numeric_questions(rule_set)
     texts = {
         d: list(rule_set.features.categories[d] or ())
-        for d in sorted(rule_set.asked)
+        for d in sorted(rule_set.used_features)
         if _is_text(rule_set.features, d)
     }
     if not texts:
         return _tree(rule_set, questions, values, rule_set.features)
-    numbers = sorted(rule_set.asked - set(texts))
+    numbers = sorted(rule_set.used_features - set(texts))
     place = {d: i for i, d in enumerate([*texts, *numbers])}
     moved = [[replace(q, feature=place[q.feature]) for q in of] for of in questions]
     columns = FeatureSpace.numeric(len(place))
@@ -241,8 +241,8 @@ def _nodes(rule_set: RuleSet, questions: list[list[NumberQuestion]]) -> _Nodes:
     open_nodes: list[tuple[int, dict[int, _Known], int]] = [(nodes.add(), {}, 0)]
     while open_nodes:
         node, known, first = open_nodes.pop()
-        first, asked = _first_open(questions, known, first)
-        if asked is None:
+        first, question = _first_open(questions, known, first)
+        if question is None:
             nodes.rule[node] = first
             continue
         if len(nodes.left) + 2 > 2 * MOST_LEAVES - 1:
@@ -251,13 +251,13 @@ def _nodes(rule_set: RuleSet, questions: list[list[NumberQuestion]]) -> _Nodes:
                 f"{MOST_LEAVES} leaves; export them as Python or SQL (to_python, "
                 "to_sql), or fit fewer rules."
             )
-        cut, missing_left = _split(asked, known.get(asked.feature, _Known()))
-        nodes.feature[node], nodes.threshold[node] = asked.feature, cut
+        cut, missing_left = _split(question, known.get(question.feature, _Known()))
+        nodes.feature[node], nodes.threshold[node] = question.feature, cut
         nodes.missing_left[node] = missing_left
         nodes.left[node], nodes.right[node] = nodes.add(), nodes.add()
-        sides = _sides(known.get(asked.feature, _Known()), cut, missing_left)
+        sides = _sides(known.get(question.feature, _Known()), cut, missing_left)
         for child, side in zip((nodes.left[node], nodes.right[node]), sides):
-            open_nodes.append((child, {**known, asked.feature: side}, first))
+            open_nodes.append((child, {**known, question.feature: side}, first))
     return nodes
 
 

@@ -52,8 +52,8 @@ def rules_to_sql(
         raise InputError("These rules predict a number; they have no probabilities.")
     writer = SqlWriter(dialect, rule_set.features)
     text = writer.finished(_sql(rule_set, writer, table, probabilities))
-    told = [comment("--", f"{name}: {words}") for name, words in rule_set.glossary()]
-    return "\n".join([*told, text])
+    notes = [comment("--", f"{name}: {words}") for name, words in rule_set.glossary()]
+    return "\n".join([*notes, text])
 
 
 def _sql(
@@ -247,28 +247,28 @@ class SqlWriter:
         if isinstance(question, NumberQuestion) and self.is_flag(d):
             question = _of_flag(question)
         if question.anything or question.nothing:
-            asked = f"{cell} IS NOT NULL" if question.anything else "1 = 0"
+            test = f"{cell} IS NOT NULL" if question.anything else "1 = 0"
         elif isinstance(question, NumberQuestion) and self.features.info[d].is_time:
             info = self.features.info[d]
-            asked = date_test(question, cell, self.features.names[d], info, self.kind)
+            test = date_test(question, cell, self.features.names[d], info, self.kind)
         elif isinstance(question, NumberQuestion):
             bounds = [bound for piece in question.pieces for bound in piece]
             double = self.rounded(cell, bounds)
-            asked = bounds_text(question, double, self.number, WORDS)
+            test = bounds_text(question, double, self.number, WORDS)
         else:
-            asked = self.is_one_of(cell, question.labels, d, question.inside)
+            test = self.is_one_of(cell, question.labels, d, question.inside)
         can_be_nan = self.dialect.has_nan and self.is_number(d)
         if question.missing:
             parts = [f"{cell} IS NULL"]
             if can_be_nan and not (self.dialect.nan_is_large and _takes_nan(question)):
                 parts.append(f"{cell} = {NAN}")
             if not question.nothing:
-                parts.append(_closed(asked, " AND "))
+                parts.append(_closed(test, " AND "))
             return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
-        asked = _closed(asked, " OR ")
+        test = _closed(test, " OR ")
         if can_be_nan and _takes_nan(question):
-            return f"{asked} AND {cell} <> {NAN}"
-        return asked
+            return f"{test} AND {cell} <> {NAN}"
+        return test
 
     def rounded(self, cell: str, to: Sequence[float]) -> str:
         """A cell as a double, rounded as in predict if not all integers are doubles."""

@@ -51,8 +51,8 @@ def date_test(
 
     Examples
     --------
-    >>> asked = NumberQuestion(0, ((17986.0, 18000.0),), missing=False)
-    >>> date_test(asked, "start", "start", ColumnInfo(kind="date"), "duckdb")
+    >>> question = NumberQuestion(0, ((17986.0, 18000.0),), missing=False)
+    >>> date_test(question, "start", "start", ColumnInfo(kind="date"), "duckdb")
     "start >= DATE '2019-04-01' AND start < DATE '2019-04-15'"
     """
     if info.kind == "duration":

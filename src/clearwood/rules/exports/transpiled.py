@@ -77,8 +77,8 @@ def _call_for_nan(node: Any) -> Any:
         return node
     if node.right.this.name != "NaN":
         return node
-    asked = exp.IsNan(this=node.left)
-    return exp.Not(this=asked) if isinstance(node, exp.NEQ) else asked
+    test = exp.IsNan(this=node.left)
+    return exp.Not(this=test) if isinstance(node, exp.NEQ) else test
 
 
 def _doubled_backslashes(node: Any) -> Any:

@@ -144,9 +144,9 @@ def importances_of(
         _measure(who, _some_rows(X, n_rows, seed), rules, n_repeats, seed)
         for who, X in zip((rules, model), tables)
     )
-    asked = rules.asked
+    used = rules.used_features
     uses = np.maximum(np.abs(of_rules).max(axis=1), np.abs(of_model).max(axis=1))
-    shown = [d for d in range(len(uses)) if uses[d] > SMALLEST or d in asked]
+    shown = [d for d in range(len(uses)) if uses[d] > SMALLEST or d in used]
     shown.sort(key=lambda d: (-of_model[d].mean(), -of_rules[d].mean(), d))
     names = rules.features.names
     moves = [d for d in shown if np.abs(of_model[d]).max() > SMALLEST]
@@ -157,7 +157,7 @@ def importances_of(
         of_model[shown].mean(axis=1),
         of_rules[shown].std(axis=1, ddof=1) * error,
         of_model[shown].std(axis=1, ddof=1) * error,
-        tuple(names[d] for d in moves if d not in asked),
+        tuple(names[d] for d in moves if d not in used),
         rules.task,
         n_rows,
     )
@@ -198,6 +198,6 @@ def _measure(
         return found.importances
     # A frame may have further columns, and these in any order.
     column = {str(name): place for place, name in enumerate(table.columns)}
-    own = rules.features.as_in(table, rules.asked).names
+    own = rules.features.as_in(table, rules.used_features).names
     places = np.array([column.get(name, -1) for name in own])
     return np.where(places[:, None] < 0, 0.0, found.importances[places])

@@ -246,8 +246,8 @@ class SignalDisplay(Display):
         order = np.argsort(-p, kind="stable")
         order = order[estimator.levels_.n_levels[order] > 1][: max(most, 1)]
         names = shown_names(estimator.levels_.features)
-        said = signal_diagnoses(estimator, order.tolist())
-        error = [0.0 if one is None else one.mcse for one in said]
+        diagnoses = signal_diagnoses(estimator, order.tolist())
+        error = [0.0 if one is None else one.mcse for one in diagnoses]
         return cls([names[j] for j in order], p[order], error, len(p) - len(order))
 
     def _draw(self, ax: Any) -> list[Any]:
@@ -272,8 +272,8 @@ class SignalDisplay(Display):
         ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
         ax.set_xlabel("probability of being signal")
         if self.n_left_out:
-            said = f"the first {n} of {n + self.n_left_out:,} features"
-            ax.set_title(said, fontsize=9, color=QUIET, loc="left")
+            text = f"the first {n} of {n + self.n_left_out:,} features"
+            ax.set_title(text, fontsize=9, color=QUIET, loc="left")
         return [ax]
 
 

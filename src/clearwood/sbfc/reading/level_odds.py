@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 TAIL = 0.025
 """Probability on either side of an interval."""
 
+COLUMNS = [
+    "feature", "level", "class", "rows", "share", "low", "high", "odds_ratio",
+    "predicted_low", "predicted_high", "direction",
+]  # fmt: skip
+
 
 class FeatureOdds(NamedTuple):
     """Levels of a feature and the classes: arrays of shape (n_levels, n_classes).
@@ -96,19 +101,17 @@ def level_odds(
     import pandas as pd
 
     estimator, found = check_classifier(estimator), []
+    levels, classes = estimator.levels_, estimator.classes_
     for j in _positions(estimator, features):
-        odds, names = odds_of(estimator, j), estimator.levels_.names_of(j)
-        for i, level in enumerate(names):
-            for k, label in enumerate(estimator.classes_):
-                low, high = (bound[i, k] for bound in odds.predicted)
-                found.append({
-                    "feature": estimator.levels_.features.names[j], "level": level,
-                    "class": label, "rows": odds.rows[i], "share": odds.share[i, k],
-                    "low": odds.low[i, k], "high": odds.high[i, k],
-                    "odds_ratio": odds.odds_ratio[i, k], "predicted_low": low,
-                    "predicted_high": high, "direction": odds.direction[k],
-                })  # fmt: skip
-    return pd.DataFrame(found)
+        odds = odds_of(estimator, j)
+        names = [(levels.features.names[j], level) for level in levels.names_of(j)]
+        numbers = odds.share, odds.low, odds.high, odds.odds_ratio, *odds.predicted
+        found += [
+            (*names[i], label, odds.rows[i], *(x[i, k] for x in numbers), direction)
+            for i in range(len(names))
+            for k, (label, direction) in enumerate(zip(classes, odds.direction))
+        ]
+    return pd.DataFrame(found, columns=COLUMNS)
 
 
 def _positions(estimator: Any, features: Iterable[int | str] | None) -> list[int]:
@@ -141,7 +144,8 @@ def odds_of(estimator: SelectiveBayesianForestClassifier, j: int) -> FeatureOdds
     p = float(estimator.inclusion_probability_[j])
     share, low, high = posterior_shares(counts, p, estimator.alpha)
     every = counts.sum(axis=0) + estimator.alpha / counts.shape[1]
-    ratio = share / (1 - share) * (every.sum() - every) / every
+    with np.errstate(divide="ignore", invalid="ignore"):  # of a single class
+        ratio = share / (1 - share) * (every.sum() - every) / every
     return FeatureOdds(
         counts.sum(axis=1), share, low, high, ratio,
         _predicted(estimator, j), _direction(estimator, j, share),

@@ -8,7 +8,12 @@ import numpy as np
 from markupsafe import Markup
 
 from clearwood._words.labels import prediction_text, printable
-from clearwood._words.numbers import percent_text, probability_text, share_text
+from clearwood._words.numbers import (
+    percent_text,
+    probability_text,
+    share_text,
+    short_text,
+)
 from clearwood.charts.chart import svg
 from clearwood.columns.info import shown_names
 from clearwood.rules.decisions import Decisions, calibration_of, decisions
@@ -139,7 +144,7 @@ def _facts(estimator: SelectiveBayesianForestClassifier) -> list[tuple[str, str]
         ("Task", f"classification into {len(classes)} classes: {labels}"),
         ("Features", f"{estimator.n_features_in_:,}, of which {varies:,} vary"),
         ("Calibration", _calibration_text(estimator)),
-        ("Prior", f"{estimator.prior}, over forests of {estimator.target} trees"),
+        ("Prior", f"{estimator.prior}, over forests of rooted trees"),
     ]
 
 
@@ -155,13 +160,13 @@ def _calibration_text(estimator: SelectiveBayesianForestClassifier) -> str:
 
 
 def odds_lines(estimator: SelectiveBayesianForestClassifier) -> dict[str, Any] | None:
-    """Shares by level of the most probable features; None without their counts.
+    """Shares by level of the most probable features; None without counts or classes.
 
     Of two classes the second is shown, of more the one with the largest odds ratio.
     """
-    if estimator._counts is None:
-        return None
     p, classes = estimator.inclusion_probability_, estimator.classes_
+    if estimator._counts is None or len(classes) < 2:
+        return None
     order = [int(j) for j in np.argsort(-p, kind="stable") if p[j] >= LEAST_SIGNAL]
     overall = estimator._counts[: estimator.levels_.n_levels[0]].sum(axis=0)
     names = shown_names(estimator.levels_.features)
@@ -177,7 +182,7 @@ def odds_lines(estimator: SelectiveBayesianForestClassifier) -> dict[str, Any] |
                 "rows": float(odds.rows[i]),
                 "label": labels[k],
                 "share": share_text(odds.share[i, k], odds.low[i, k], odds.high[i, k]),
-                "ratio": f"{odds.odds_ratio[i, k]:.2g}",
+                "ratio": short_text(odds.odds_ratio[i, k], 2),
                 "predicted": " to ".join(dict.fromkeys(predicted)),
             })  # fmt: skip
         found.append({

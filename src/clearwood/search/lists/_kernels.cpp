@@ -46,14 +46,14 @@ struct ListProblem {
     }
 };
 
-// The boxes of a list, what is known of them, and what each line says.
+// The boxes of a list, what is known of them, and what each line predicts.
 struct Lines {
     View<bool, 2> boxes;   // (n_boxes, total number of bins)
     View<bool, 2> member;  // (n_boxes, n_rows)
     View<Index, 1> literals;
-    View<double, 2> said;  // (n_boxes + 1, n_scores), `otherwise` at the end
+    View<double, 2> predicted;  // (n_boxes + 1, n_scores), `otherwise` at the end
 
-    auto fields() { return std::tie(boxes, member, literals, said); }
+    auto fields() { return std::tie(boxes, member, literals, predicted); }
 };
 
 // Sums of the scores and shares of the rows that each line decides; and the share of
@@ -83,11 +83,11 @@ std::tuple<Matrix<double>, Vector<double>, double> sums_of_lines(
 
 // What all lines cost together, but for the constant; from sums of their rows.
 double loss_of_lines(const LossForm& form, View<const double, 2> sums,
-                     View<const double, 1> share, View<const double, 2> said) {
-    Vector<double> factors(said.size(1));
+                     View<const double, 1> share, View<const double, 2> predicted) {
+    Vector<double> factors(predicted.size(1));
     double total = 0.0;
-    for (Index line = 0; line < said.size(0); ++line) {
-        total += share[line] * factors_of(form, said[line], factors);
+    for (Index line = 0; line < predicted.size(0); ++line) {
+        total += share[line] * factors_of(form, predicted[line], factors);
         double gained = 0.0;
         for (Index s = 0; s < factors.size(); ++s) gained += sums(line, s) * factors[s];
         total -= gained;
@@ -132,13 +132,14 @@ struct Range {
     double nearest(double value) const { return std::min(std::max(value, low), high); }
 };
 
-// The least and the largest value that line k may say if its box is of kind -1, 0 or 1.
-std::array<Range, 3> ranges_of(View<const double, 2> said,
+// The least and the largest value that line k may predict if its box is of kind -1, 0
+// or 1.
+std::array<Range, 3> ranges_of(View<const double, 2> predicted,
                                const Vector<int>& kinds, Index k) {
     Range between;
     double least = infinity, most = -infinity;
-    for (Index j = 0; j < said.size(0); ++j) {
-        double level = said(j, 0);
+    for (Index j = 0; j < predicted.size(0); ++j) {
+        double level = predicted(j, 0);
         if (j > k) {
             least = std::min(least, level);
             most = std::max(most, level);
@@ -152,12 +153,12 @@ std::array<Range, 3> ranges_of(View<const double, 2> said,
             Range{std::max(between.low, most), between.high}};
 }
 
-// Write which bounds box k may have on each feature if it says a level.
-void bounds_for(View<const Index, 1> signs, View<const double, 2> said,
+// Write which bounds box k may have on each feature if it predicts a level.
+void bounds_for(View<const Index, 1> signs, View<const double, 2> predicted,
                 Index k, double level, View<bool, 2> bounds) {
     bool tops = true, stays_below = true;
-    for (Index j = k + 1; j < said.size(0); ++j) {
-        double behind = said(j, 0);
+    for (Index j = k + 1; j < predicted.size(0); ++j) {
+        double behind = predicted(j, 0);
         tops &= level >= behind;
         stays_below &= level <= behind;
     }
@@ -168,19 +169,19 @@ void bounds_for(View<const Index, 1> signs, View<const double, 2> said,
     }
 }
 
-// What rows are said and cost without box k.
+// What is predicted for rows, and costs them, without box k.
 struct Others {
     Vector<std::int32_t> line;  // of each row: the line that decides it
     Vector<double> extra;       // of each row: what joining box k costs in overlap
     Matrix<double> factors;     // of each line, and
-    Vector<double> offsets;     // of each line: of what it says
+    Vector<double> offsets;     // of each line: of what it predicts
 };
 
 Others others_than(const Loss& loss, double overlap, const Lines& lines, Index k) {
     Index n_boxes = lines.member.size(0), n_rows = lines.member.size(1);
     Others others{Vector<std::int32_t>(n_rows, std::int32_t(n_boxes)),
-                  Vector<double>::empty({n_rows}), Matrix<double>(lines.said.shape()),
-                  Vector<double>(n_boxes + 1)};
+                  Vector<double>::empty({n_rows}),
+                  Matrix<double>(lines.predicted.shape()), Vector<double>(n_boxes + 1)};
     View<std::int32_t, 1> line = others.line;
     for (Index j = n_boxes - 1; j >= 0; --j) {
         if (j == k) continue;
@@ -191,11 +192,11 @@ Others others_than(const Loss& loss, double overlap, const Lines& lines, Index k
         others.extra[i] = overlap * loss.shares[i] * double(line[i] < n_boxes);
     for (Index j = 0; j <= n_boxes; ++j)
         others.offsets[j] =
-            factors_of(loss.form, lines.said[j], others.factors[j]);
+            factors_of(loss.form, lines.predicted[j], others.factors[j]);
     return others;
 }
 
-// Write what every row costs if it joins box k, which says what has this offset and
+// Write what every row costs if it joins box k, which predicts what has this offset and
 // these factors, against what it costs now. Rows that an earlier line decides cost
 // what overlap costs, and no more.
 void cost_of_rows(const Loss& loss, const Others& others, Index k, double offset,
@@ -217,10 +218,10 @@ void cost_of_rows(const Loss& loss, const Others& others, Index k, double offset
     with_number(apart.size(1), write);
 }
 
-// What box k says, and of classes those with most to win; one per line.
-Matrix<double> says_to_try(const Loss& loss, const Others& others,
-                           View<const double, 2> said, Index k) {
-    if (loss.form.kind != REGRET) return copy_of(said.part(k, k + 1));
+// What box k predicts, and of classes those with most to win; one per line.
+Matrix<double> predictions_to_try(const Loss& loss, const Others& others,
+                                  View<const double, 2> predicted, Index k) {
+    if (loss.form.kind != REGRET) return copy_of(predicted.part(k, k + 1));
     Index n_classes = loss.scores.size(1);
     Vector<double> won(n_classes);
     for (Index i = 0; i < loss.shares.size(); ++i) {
@@ -232,7 +233,7 @@ Matrix<double> says_to_try(const Loss& loss, const Others& others,
         for (Index s = 0; s < n_classes; ++s) won[s] += std::min(-scores[s] - now, 0.0);
     }
     Matrix<double> tried({std::min(n_classes, MOST_CLASSES), n_classes});
-    Index next = argmax(said[k]);
+    Index next = argmax(predicted[k]);
     for (Index n = 0; n < tried.size(0); ++n) {
         tried(n, next) = 1.0;
         won[next] = infinity;
@@ -241,14 +242,14 @@ Matrix<double> says_to_try(const Loss& loss, const Others& others,
     return tried;
 }
 
-// Find better sides and something better to say for one box; the others stay.
+// Find better sides and something better to predict for one box; the others stay.
 //
-// Sides and what is said are improved in turns, while the cost falls. Box k and what is
-// known of it are changed in place.
+// Sides and what is predicted are improved in turns, while the cost falls. Box k and
+// what is known of it are changed in place.
 template <typename Bin>
 void improve_line(const ListProblem<Bin>& problem, const Lines& lines, Index k) {
     const auto& [grid, seen, loss, penalties, counts, min_samples_leaf, signs] = problem;
-    Index n_rows = grid.n_rows(), n_scores = lines.said.size(1);
+    Index n_rows = grid.n_rows(), n_scores = lines.predicted.size(1);
     Others others = others_than(loss, penalties.overlap, lines, k);
     auto cost = Vector<double>::empty({n_rows});
     auto counted = Vector<double>::empty({n_rows});
@@ -264,29 +265,29 @@ void improve_line(const ListProblem<Bin>& problem, const Lines& lines, Index k) 
     if (is_signed)
         for (Index j = 0; j < kinds.size(); ++j)
             kinds[j] = kind_of_box<Bin>(grid, signs, lines.boxes[j]);
-    auto ranges = ranges_of(lines.said, kinds, k);
+    auto ranges = ranges_of(lines.predicted, kinds, k);
     Matrix<bool> bounds({2, grid.n_features()}, true);
     BoxProblem<Bin> moves{grid,    seen,     cost,  penalties.literal,
                           counted, min_samples_leaf, bounds};
     auto inside = Vector<bool>::empty({n_rows});
     auto best_inside = copy_of(lines.member[k]);
     Vector<bool> best_box = copy_of(lines.boxes[k]);
-    Vector<double> sums(n_scores), best_said = copy_of(lines.said[k]);
+    Vector<double> sums(n_scores), best_predicted = copy_of(lines.predicted[k]);
     auto own_rows = Vector<std::uint32_t>::empty({n_rows});
     bool is_better = false;
-    auto tried = says_to_try(loss, others, lines.said, k);
+    auto tried = predictions_to_try(loss, others, lines.predicted, k);
     for (Index t = 0; t < tried.size(0); ++t) {
-        auto says = tried[t];
-        if (is_signed && !ranges[1].holds(says[0])) continue;
+        auto trial = tried[t];
+        if (is_signed && !ranges[1].holds(trial[0])) continue;
         auto box = copy_of(lines.boxes[k]);
         double reached = infinity;
         for (int turn = 0; turn < MOST_TURNS; ++turn) {
             if (is_signed) {
-                bounds_for(signs, lines.said, k, says[0], bounds);
+                bounds_for(signs, lines.predicted, k, trial[0], bounds);
                 open_box<Bin>(grid, signs, box, bounds);
             }
-            if (t > 0 || turn > 0) {  // what it says as it is has been asked above
-                double offset = factors_of(loss.form, says, factors);
+            if (t > 0 || turn > 0) {  // its value as it is was computed above
+                double offset = factors_of(loss.form, trial, factors);
                 cost_of_rows(loss, others, k, offset, factors, cost);
             }
             double found = improve_box(moves, box, inside);
@@ -297,7 +298,7 @@ void improve_line(const ListProblem<Bin>& problem, const Lines& lines, Index k) 
                 is_better = true;
                 std::copy(box.begin(), box.end(), best_box.begin());
                 std::copy(inside.begin(), inside.end(), best_inside.begin());
-                std::copy(says.begin(), says.end(), best_said.begin());
+                std::copy(trial.begin(), trial.end(), best_predicted.begin());
             }
             double share = 0.0;
             sums.fill(0.0);
@@ -310,19 +311,19 @@ void improve_line(const ListProblem<Bin>& problem, const Lines& lines, Index k) 
                 share += loss.shares[i];
                 for (Index s = 0; s < n_scores; ++s) sums[s] += loss.scores(i, s);
             }
-            auto before = copy_of(says);
-            say_best(loss.form, sums, share, says);
+            auto before = copy_of(trial);
+            predict_best(loss.form, sums, share, trial);
             if (is_signed) {
                 int of_kind = kind_of_box<Bin>(grid, signs, box);
-                says[0] = ranges[of_kind + 1].nearest(says[0]);
+                trial[0] = ranges[of_kind + 1].nearest(trial[0]);
             }
-            if (std::equal(says.begin(), says.end(), before.begin())) break;
+            if (std::equal(trial.begin(), trial.end(), before.begin())) break;
         }
     }
     if (!is_better) return;
     std::copy(best_box.begin(), best_box.end(), lines.boxes[k].begin());
     std::copy(best_inside.begin(), best_inside.end(), lines.member[k].begin());
-    std::copy(best_said.begin(), best_said.end(), lines.said[k].begin());
+    std::copy(best_predicted.begin(), best_predicted.end(), lines.predicted[k].begin());
     lines.literals[k] = n_literals<Bin>(grid, seen, best_box);
 }
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._kernels import search_lists as _kernels
-from clearwood._kernels.search import say_best_of_lines
+from clearwood._kernels.search import predict_best_of_lines
 from clearwood._numeric import pool_values
 from clearwood.search.ascent import BoxAscent
 from clearwood.search.grid import LEAST_ROWS, Grid, contains
@@ -188,7 +188,7 @@ class ListAscent(BoxAscent):
         """Refit the values of the current boxes."""
         sums, share, _ = self._sums()
         if self.problem.signs is None:
-            say_best_of_lines(self.problem.loss.form, sums, share, self.predicted)
+            predict_best_of_lines(self.problem.loss.form, sums, share, self.predicted)
             return
         grid, signs = self.problem.grid, self.problem.signs
         means = np.divide(sums[:, 0], share, out=0.0 * share, where=share > 0)

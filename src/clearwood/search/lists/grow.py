@@ -9,7 +9,14 @@ import numpy as np
 from clearwood._numeric import rounded
 from clearwood.search.candidates import Candidates
 from clearwood.search.grid import contains
-from clearwood.search.growth import N_REFITTED, N_SCREENED, grow, searched_on_some
+from clearwood.search.growth import (
+    N_REFITTED,
+    N_SCREENED,
+    grow,
+    narrowed,
+    thinned,
+    widened,
+)
 from clearwood.search.lists.ascent import (
     BoxList,
     ListAscent,
@@ -45,15 +52,20 @@ def grow_lists(problem: ListProblem, pool: np.ndarray, max_boxes: int) -> list[B
     if problem.signs is not None:
         pool = opened_pool(problem.grid, problem.signs, pool)
 
-    def search(problem: ListProblem, pool: np.ndarray) -> list[BoxList]:
-        gains = ListGains(problem, pool)
+    thin = thinned(problem)
+    few, pool, is_kept = narrowed(thin, pool)
+    gains = ListGains(few, pool)
 
-        def lengthen(problem: ListProblem, beam: list[BoxList]) -> list[BoxList]:
-            return _longer(problem, gains, beam[0])
+    def lengthen(problem: ListProblem, beam: list[BoxList]) -> list[BoxList]:
+        return _longer(problem, gains, beam[0])
 
-        return grow(problem, [_constant(problem)], max_boxes, lengthen, _best_refined)
-
-    return searched_on_some(problem, pool, search, ListAscent)
+    found = grow(few, [_constant(few)], max_boxes, lengthen, _best_refined)
+    found = [widened(one, is_kept) for one in found]
+    return (
+        found
+        if thin is problem
+        else [ListAscent(problem, one).refitted() for one in found]
+    )
 
 
 def _best_refined(problem: ListProblem, trials: list[BoxList]) -> list[BoxList]:
@@ -160,9 +172,7 @@ def _constant(problem: ListProblem) -> BoxList:
     everything = np.ones(problem.grid.n_rows, dtype=bool)
     none = np.zeros((0, len(problem.seen)), dtype=bool)
     value = problem.loss.best_value(everything)
-    ascent = ListAscent(problem, BoxList(none, (), value, np.inf))
-    ascent.refit()
-    return ascent.result()
+    return ListAscent(problem, BoxList(none, (), value, np.inf)).refitted()
 
 
 def inserted(lst: BoxList, box: np.ndarray, position: int, value: Any) -> BoxList:

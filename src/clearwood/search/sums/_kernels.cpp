@@ -88,7 +88,8 @@ double changes(bool is_class, View<const double, 1> answers, double value,
 // where a step leaves it or crosses more than half of it.
 //
 // is_class : whether answers are probabilities of a class; else they are values
-// answers, share : (n_groups,), what is said without the value, and the rows' shares
+// answers, share : (n_groups,), what is predicted without the value, and the shares of
+//     the rows
 // target : sum of the targets times shares
 // ridge : penalty on half the square of the value
 // largest : most that it may be
@@ -97,9 +98,9 @@ double best_term(bool is_class, View<const double, 1> answers,
                  View<const double, 1> share, double target, double ridge,
                  double largest, double start) {
     if (!is_class) {
-        double said = 0.0;
-        for (Index g = 0; g < share.size(); ++g) said += share[g] * answers[g];
-        return 2.0 * (target - said) / (2.0 * sum(share) + ridge);
+        double predicted = 0.0;
+        for (Index g = 0; g < share.size(); ++g) predicted += share[g] * answers[g];
+        return 2.0 * (target - predicted) / (2.0 * sum(share) + ridge);
     }
     double low = -largest, high = largest, value = start;
     for (int i = 0; i < MOST_NEWTON_STEPS; ++i) {
@@ -276,7 +277,7 @@ void write_probabilities(View<double, 2> scores) {
 
 // Both derivatives of the cost by the factors.
 //
-// answers : (n_outputs, n_groups), what is said: values, or class probabilities
+// answers : (n_outputs, n_groups), what is predicted: values, or class probabilities
 std::tuple<Vector<double>, Matrix<double>> slopes_of_sum(
     const SumDesign& design, View<const double, 1> factors,
     View<const double, 2> answers) {

@@ -7,7 +7,14 @@ import numpy as np
 from clearwood._numeric import rounded
 from clearwood.search.candidates import Candidates, candidate_boxes
 from clearwood.search.grid import contains
-from clearwood.search.growth import N_REFITTED, N_SCREENED, grow, searched_on_some
+from clearwood.search.growth import (
+    N_REFITTED,
+    N_SCREENED,
+    grow,
+    narrowed,
+    thinned,
+    widened,
+)
 from clearwood.search.sums.ascent import (
     BoxSum,
     SumAscent,
@@ -57,21 +64,26 @@ def grow_sums(
     if not len(pool):
         return [_constant(problem)]
 
-    def search(problem: SumProblem, pool: np.ndarray) -> list[BoxSum]:
-        gains = SumGains(problem, pool)
+    thin = thinned(problem)
+    few, pool, is_kept = narrowed(thin, pool)
+    gains = SumGains(few, pool)
 
-        def lengthen(problem: SumProblem, beam: list[BoxSum]) -> list[BoxSum]:
-            fresh = SumGains(problem, _residual_pool(problem, beam[0], generator))
-            return [
-                longer
-                for one in beam
-                if len(one.boxes) < max_boxes
-                for longer in _longer(problem, [gains, fresh], one)
-            ]
+    def lengthen(problem: SumProblem, beam: list[BoxSum]) -> list[BoxSum]:
+        fresh = SumGains(problem, _residual_pool(problem, beam[0], generator))
+        return [
+            longer
+            for one in beam
+            if len(one.boxes) < max_boxes
+            for longer in _longer(problem, [gains, fresh], one)
+        ]
 
-        return grow(problem, [_constant(problem)], max_boxes, lengthen, best_refined)
-
-    return searched_on_some(problem, pool, search, SumAscent)
+    found = grow(few, [_constant(few)], max_boxes, lengthen, best_refined)
+    found = [widened(one, is_kept) for one in found]
+    return (
+        found
+        if thin is problem
+        else [SumAscent(problem, one).refitted() for one in found]
+    )
 
 
 def best_refined(problem: SumProblem, trials: list[BoxSum]) -> list[BoxSum]:

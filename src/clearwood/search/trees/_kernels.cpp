@@ -106,7 +106,7 @@ Vector<Index> in_order(View<const double, 2> sums, View<const Index, 1> bins,
 
 using Pair = std::array<double, 2>;
 
-// Pairs of zeros, as many as are asked for: on the stack where that is known.
+// Pairs of zeros, as many as are needed: on the stack where that is known.
 inline Vector<Pair> pairs_of(Index n) { return Vector<Pair>(n); }
 template <Index n>
 std::array<Pair, n> pairs_of(std::integral_constant<Index, n>) {
@@ -344,15 +344,15 @@ Matrix<double> look_ahead(const TreeProblem<Bin>& problem, View<const Index, 1> 
 //
 // rows : that the tree is grown on; their order is changed
 // stats : (n_rows, n_scores + 3)
-// asked : (2 * most leaves - 1, n_features), the features in an order for each node
-// n_asked : how many of them that can split the rows a node chooses from
+// order : (2 * most leaves - 1, n_features), the features in an order for each node
+// n_tried : how many of them that can split the rows a node chooses from
 //
 // Returns (n_boxes, total number of bins).
 template <typename Bin>
 Matrix<bool> node_boxes(const Grid<Bin>& grid, View<Index, 1> rows,
                         View<const double, 2> stats, LossForm leaf,
-                        View<const Index, 2> asked, Index n_asked) {
-    Index n_most = asked.size(0), n_nodes = 1;
+                        View<const Index, 2> order, Index n_tried) {
+    Index n_most = order.size(0), n_nodes = 1;
     Matrix<bool> boxes({n_most, sum(grid.n_bins)}, true);
     Vector<Index> begin(n_most), end(n_most, rows.size()), feature(n_most);
     Vector<double> gain(n_most, -infinity);
@@ -386,7 +386,7 @@ Matrix<bool> node_boxes(const Grid<Bin>& grid, View<Index, 1> rows,
         Matrix<double> here = take(stats, own);
         double least = infinity;
         Index n_able = 0;
-        for (Index d : asked[node]) {
+        for (Index d : order[node]) {
             View<double, 2> part = sums.part(0, grid.n_bins[d]);
             part.fill(0.0);
             add_rows<Bin>(grid.columns[d], own, here, part);
@@ -398,7 +398,7 @@ Matrix<bool> node_boxes(const Grid<Bin>& grid, View<Index, 1> rows,
                 feature[node] = d;
                 std::copy_n(mask.begin(), grid.n_bins[d], masks[node].begin());
             }
-            if (n_able == n_asked) break;
+            if (n_able == n_tried) break;
         }
         if (n_able > 0) gain[node] = leaf_loss(sum_rows(stats, own), leaf) - least;
     }

@@ -13,7 +13,7 @@ constexpr Index N_TRIED = 4;
 
 // Python's FlatTree: each node stands before its children, the root first.
 struct FlatTree {
-    View<const Index, 1> feature;   // that is asked about; -1 in a leaf
+    View<const Index, 1> feature;   // of the split; -1 in a leaf
     View<const bool, 2> goes_left;  // (n_nodes, largest number of bins)
     View<const Index, 2> children;  // (n_nodes, 2)
 
@@ -128,9 +128,9 @@ double cost_of_tree(const TreeProblem<Bin>& problem, const NodePlace& place,
     return cost_of_leaves<Bin>(problem, place, sums, tree);
 }
 
-// What each of some rows would cost in a leaf that says what it says.
+// What each of some rows would cost in a leaf that predicts what it predicts.
 //
-// sums : of the leaves, by which they say what they say
+// sums : of the leaves, by which they predict what they predict
 // at : the leaf of each row
 template <typename Bin>
 Vector<double> costs_of_rows(const TreeProblem<Bin>& problem, View<const Index, 1> rows,
@@ -243,7 +243,7 @@ Tried splits_above(const TreeProblem<Bin>& problem, const NodePlace& place,
             leaf[j] = mask[column[rows[j]]] ? left[j] : right[j];
         return sums_of_leaves<Bin>(problem, rows, leaf, tree.n_nodes());
     };
-    // What it costs on either side, where leaves say what they say now.
+    // What it costs on either side, where leaves predict what they predict now.
     Matrix<double> sums = sums_after(tree.feature[0], tree.goes_left[0]);
     Vector<double> left_cost = costs_of_rows<Bin>(problem, rows, sums, left);
     Vector<double> right_cost = costs_of_rows<Bin>(problem, rows, sums, right);
@@ -255,7 +255,7 @@ Tried splits_above(const TreeProblem<Bin>& problem, const NodePlace& place,
     Vector<Index> features = most_promising(losses), feature = copy_of(tree.feature);
     Vector<double> costs(features.size());
     Matrix<bool> masks({features.size(), grid.most_bins()});
-    Matrix<bool> asked = copy_of(tree.goes_left);
+    Matrix<bool> sides = copy_of(tree.goes_left);
     for (Index j = 0; j < features.size(); ++j) {
         Index d = features[j];
         View<const Bin, 1> column = grid.columns[d];
@@ -267,10 +267,10 @@ Tried splits_above(const TreeProblem<Bin>& problem, const NodePlace& place,
         // Whoever costs less on the right goes there.
         for (Index b = 0; b < mask.size(); ++b) mask[b] = best[b] != (on_left > 0.0);
         feature[0] = d;
-        std::copy(masks[j].begin(), masks[j].end(), asked[0].begin());
+        std::copy(masks[j].begin(), masks[j].end(), sides[0].begin());
         Matrix<double> then = sums_after(d, mask);
         costs[j] = cost_of_leaves(problem, place, then,
-                                  FlatTree{feature, asked, tree.children});
+                                  FlatTree{feature, sides, tree.children});
     }
     return {std::move(costs), std::move(features), std::move(masks)};
 }

@@ -224,8 +224,8 @@ class GrownNode:
             return b""
         left, right = self.children
         assert self.goes_left is not None
-        asked = self.feature.to_bytes(8), self.goes_left, left.shape, b"|", right.shape
-        return digest(*asked)
+        key = self.feature.to_bytes(8), self.goes_left, left.shape, b"|", right.shape
+        return digest(*key)
 
     @cached_property
     def value(self) -> Any:

@@ -36,9 +36,10 @@ class Schedule(NamedTuple):
 
 
 SCHEDULES = {
-    "adam": Schedule(torch.optim.Adam, 0.01, 0.0),
-    "sgd": Schedule(torch.optim.SGD, 1.0, 1.0),
+    None: Schedule(torch.optim.Adam, 0.01, 0.0),
+    "paper": Schedule(torch.optim.SGD, 1.0, 1.0),
 }
+"""By preset."""
 
 
 class Epoch(NamedTuple):
@@ -53,7 +54,7 @@ def learn(
     network: HybridNetwork,
     series: Series,
     *,
-    solver: str,
+    preset: str | None,
     n_epochs: int,
     patience: int,
     batch_size: int,
@@ -75,7 +76,7 @@ def learn(
     kept, held_out = series.held_out(window, rng)
     batches = cut(kept.spans, batch_size, WINDOWS_PER_STREAM * window)
     apart = cut(held_out.spans, batch_size, window)
-    make, rate, margin = SCHEDULES[solver]
+    make, rate, margin = SCHEDULES[preset]
     learning = [p for p in network.parameters() if p.requires_grad]
     optimiser = make(learning, lr=rate)
     history: list[Epoch] = []

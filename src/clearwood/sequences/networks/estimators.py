@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import Interval, PresetMixin, StrOptions, fit_context
+from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
 from clearwood.exceptions import InputError
 from clearwood.sequences.estimators import HiddenMarkovModel
@@ -19,14 +19,8 @@ from clearwood.sequences.networks.steps import binary_columns, codes_of
 from clearwood.sequences.networks.streams import Series
 from clearwood.sequences.symbols import end_to_end, symbol_cells, symbols_in
 
-PRESETS = {
-    None: {"peephole": False, "solver": "adam"},
-    "paper": {"peephole": True, "solver": "sgd"},
-}
-"""What "auto" means for a setting, by preset."""
 
-
-class HMMLSTM(PresetMixin, BaseEstimator):
+class HMMLSTM(BaseEstimator):
     """LSTM with a hidden Markov model, for a smaller and more interpretable network.
 
     A linear layer predicts from the state of a small LSTM and the state probabilities
@@ -52,16 +46,11 @@ class HMMLSTM(PresetMixin, BaseEstimator):
         The HMM of the sequential hybrid, by default one with ``n_states`` states. A
         fitted one is used unchanged, with its own number of states.
     preset : {"paper"} or None, default=None
-        Settings for each of ``peephole`` and ``solver`` that is "auto": ``"paper"``
-        gives those of the thesis, True and ``"sgd"``.
-    peephole : bool or "auto", default="auto"
-        Whether the gates of the LSTM have peephole connections to its cell, as the
-        thesis has by its parameter counts. Takes about five times as long. ``"auto"``
-        is False without a preset.
-    solver : {"auto", "adam", "sgd"}, default="auto"
-        ``"adam"``, which ``"auto"`` is without a preset: Adam with a learning rate of
-        0.01, halved after every epoch in which the perplexity of held-out steps rose;
-        ``"sgd"``: gradient descent with a rate of 1, halved if it rose by more than 1.
+        None: Adam with a learning rate of 0.01, halved after every epoch in which the
+        perplexity of held-out steps rose. ``"paper"``: gradient descent with a rate of
+        1, halved if it rose by more than 1, as in the thesis; and the gates of the LSTM
+        have peephole connections to its cell, as they have there by the number of
+        parameters. Takes about five times as long.
     n_epochs : int, default=100
         Maximum number of passes over the data.
     patience : int, default=5
@@ -116,15 +105,12 @@ class HMMLSTM(PresetMixin, BaseEstimator):
     r
     """
 
-    _presets = PRESETS
     _parameter_constraints: dict[str, Any] = {
         "n_hidden": [Interval(Integral, 1, None, closed="left")],
         "n_states": [Interval(Integral, 1, None, closed="left")],
         "hybrid": [StrOptions({"sequential", "joint"}), None],
         "hmm": "no_validation",
         "preset": [None, StrOptions({"paper"})],
-        "peephole": ["boolean", StrOptions({"auto"})],
-        "solver": [StrOptions({"auto", "adam", "sgd"})],
         "n_epochs": [Interval(Integral, 1, None, closed="left")],
         "patience": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
@@ -141,8 +127,6 @@ class HMMLSTM(PresetMixin, BaseEstimator):
         hybrid: str | None = "sequential",
         hmm: Any = None,
         preset: str | None = None,
-        peephole: bool | str = "auto",
-        solver: str = "auto",
         n_epochs: int = 100,
         patience: int = 5,
         batch_size: int = 16,
@@ -155,8 +139,6 @@ class HMMLSTM(PresetMixin, BaseEstimator):
         self.hybrid = hybrid
         self.hmm = hmm
         self.preset = preset
-        self.peephole = peephole
-        self.solver = solver
         self.n_epochs = n_epochs
         self.patience = patience
         self.batch_size = batch_size
@@ -211,7 +193,7 @@ class HMMLSTM(PresetMixin, BaseEstimator):
             self.history_ = descent.learn(
                 self.network_,
                 series,
-                solver=self._setting("solver"),
+                preset=self.preset,
                 n_epochs=self.n_epochs,
                 patience=self.patience,
                 batch_size=self.batch_size,
@@ -298,7 +280,7 @@ class HMMLSTM(PresetMixin, BaseEstimator):
             self.n_hidden,
             n_states,
             binary=self.n_columns_ is not None,
-            peephole=self._setting("peephole"),
+            peephole=self.preset == "paper",
         )
 
     # Prediction

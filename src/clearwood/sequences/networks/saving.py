@@ -31,7 +31,7 @@ class Weights:
 
 PARTS = (
     codec.Settings(
-        "n_hidden", "n_states", "hybrid", "preset", "peephole", "solver", "n_epochs",
+        "n_hidden", "n_states", "hybrid", "preset", "n_epochs",
         "patience", "batch_size", "window",
     ),
     codec.Field("classes", SYMBOLS, "classes_", size="classes"),

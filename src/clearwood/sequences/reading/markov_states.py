@@ -176,13 +176,13 @@ def markov_states(
 
 def _symbols_named(cells: Row) -> str:
     """Symbols that make up most of a state's emissions."""
-    told, covered = [], 0.0
+    texts, covered = [], 0.0
     for cell in cells:
-        told.append(cell.text.removesuffix(f" {share_text(cell.far)}"))
+        texts.append(cell.text.removesuffix(f" {share_text(cell.far)}"))
         covered += cell.far
         if covered >= TYPICAL:
-            return " or ".join(told)
-    return f"{' '.join(told[:4])} ..."
+            return " or ".join(texts)
+    return f"{' '.join(texts[:4])} ..."
 
 
 def _marked(cells: Row, names: list[str]) -> str:
@@ -262,9 +262,9 @@ def _mixed(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
         far = _far(table, share)
         # The label that is most raised in this state.
         best = far.argmax(axis=1)
-        told = [printable(str(label)) for label in labels]
+        names = [printable(str(label)) for label in labels]
         columns.append([
-            EmittedCell(f"{told[i]} {percent_text(row[i])}", float(z[i]))
+            EmittedCell(f"{names[i]} {percent_text(row[i])}", float(z[i]))
             for i, row, z in zip(best, table, far)
         ])  # fmt: skip
     return list(zip(*columns))

@@ -97,8 +97,8 @@ def describe_states(
     Examples
     --------
     >>> codes = np.array([0, 1, 1, 0, 0, 1, 0, 1, 1, 1, 0, 0, 0])
-    >>> said = describe_states(codes, np.arange(13), codes, np.eye(2), ["a", " "])
-    >>> [words.name for words in said]
+    >>> described = describe_states(codes, np.arange(13), codes, np.eye(2), ["a", " "])
+    >>> [words.name for words in described]
     ['after a', 'after ␣']
     """
     n_states = len(output)

@@ -85,8 +85,8 @@ class StateTrees:
             f"{tree.name:<12}{tree.r2:>8.3f}{tree.depth:>8}{tree.size:>8}"
             for tree in self.trees
         ]
-        told = [self.mean_and_std(what) for what in ("r2", "depth", "size")]
-        (r2, r2_spread), *others = told
+        texts = [self.mean_and_std(what) for what in ("r2", "depth", "size")]
+        (r2, r2_spread), *others = texts
         lines.append(
             f"mean: R2 {r2:.3f} ± {r2_spread:.3f}, "
             + ", ".join(

@@ -68,7 +68,14 @@ LARGEST_WEIGHT = 1e100
 class BaseRuleExtractor(BaseEstimator):
     """Validate the data, get the ensemble, and predict by the printed rules.
 
-    A subclass is a method: it finds the rules in ``_find_rules``.
+    A subclass is a method. Steps of a fit; those with an asterisk have a version of
+    their own in ``BaseSizePath`` or in a method:
+
+    1. ``_begin``: validated rows, the ensemble, and the target (``_training``*).
+    2. ``_find_rules``*: the method itself.
+    3. ``cross_fit``: estimates for new rows, by rules of parts of the rows
+       (``_refit``*), which replace the statistics (``_change_rules``*).
+    4. ``_diagnostics``: warnings of what makes the rules unsuitable (``_remedy``*).
     """
 
     _outcome: Outcome
@@ -248,7 +255,7 @@ class BaseRuleExtractor(BaseEstimator):
 
     def _remedy(self, flaw: Flaw, training: Training, split: SingleSplit) -> str:
         """Suggest how to avoid a flaw."""
-        if not len(training.asked):
+        if not len(training.used_features):
             return "Exclude fewer features (exclude_features, --exclude-features)."
         if flaw.kind == "constant":
             return (

@@ -19,8 +19,8 @@ import numpy as np
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import RuleSet, RuleSum, Training
 from clearwood.rules.building.new_rows import (
+    evaluate_apart,
     fit_shrinkage,
-    judge,
     learn_slope,
     with_expectations,
     with_slope,
@@ -74,7 +74,9 @@ def cross_fit(
     if is_sum:
         slope = learn_slope([(rules, rows) for rules, _, rows in parts])
         return {"slope": slope}, partial(with_slope, slope=slope)
-    shrinkage = fit_shrinkage([judge(*part) for part in parts], training.outcome)
+    shrinkage = fit_shrinkage(
+        [evaluate_apart(*part) for part in parts], training.outcome
+    )
     with_estimates = partial(with_expectations, training=training, shrinkage=shrinkage)
     return shrinkage._asdict(), with_estimates
 

@@ -121,7 +121,7 @@ def read_model(
         reason = error
     says = task_of(model, X) if hasattr(model, "predict") or task is None else task
     try:
-        asked = wrap_model(model, X, y, says)
+        black_box = wrap_model(model, X, y, says)
     except ModelError as error:
         raise ModelError(f"{reason} {error}") from error
     differs = isinstance(reason, DifferentPredictions)
@@ -132,12 +132,14 @@ def read_model(
             stacklevel=users_level(),
         )
     try:
-        inside = questions_inside(model, X, asked.features)
-        asked = asked.with_questions(inside, "those of the trees inside the model")
+        inside = questions_inside(model, X, black_box.features)
+        black_box = black_box.with_questions(
+            inside, "those of the trees inside the model"
+        )
     except ModelError:
-        return with_own_cuts_in(asked, X, rows)
+        return with_own_cuts_in(black_box, X, rows)
     # What decides besides the trees may use any column.
-    return with_own_cuts_in(asked, X, rows) if differs else asked
+    return with_own_cuts_in(black_box, X, rows) if differs else black_box
 
 
 def require_trees(model: Model, method: str) -> None:

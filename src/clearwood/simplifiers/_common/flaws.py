@@ -31,7 +31,7 @@ class Flaw(NamedTuple):
 
     Attributes
     ----------
-    kind : {"constant", "worse", "unsaid"}
+    kind : {"constant", "worse", "never_predicted"}
         One prediction for all rows; worse than a single split; a class never predicted.
     text : str
         The same as a sentence.
@@ -78,8 +78,8 @@ def diagnose(
     """
     if not varies(training.target):
         return []
-    outcome, predicted = training.outcome, rules.predict_encoded(training.encoded)
-    answers = rules.answers_encoded(training.encoded)
+    outcome, matches = training.outcome, rules.matches_encoded(training.encoded)
+    predicted, answers = rules.predictions_by(matches), rules.answers_by(matches)
     if not varies(answers):
         return [
             Flaw(
@@ -115,7 +115,7 @@ def diagnose(
         needed_classes = needed >= min_samples_leaf
         left_out = never_predicted(training.classes, predicted, needed_classes, rows)
         if left_out:
-            found.append(Flaw("unsaid", f"No rule predicts {left_out}."))
+            found.append(Flaw("never_predicted", f"No rule predicts {left_out}."))
     return found
 
 
@@ -209,8 +209,8 @@ def best_single_split(
     target, weight = training.standardised[rows], training.weight[rows]
     weight = weight / weight.max()
     scores = target.reshape(len(target), -1)[:, 0]
-    columns = training.codes[np.ix_(rows, training.asked)].astype(np.float32)
-    for column, d in zip(columns.T, training.asked):
+    columns = training.codes[np.ix_(rows, training.used_features)].astype(np.float32)
+    for column, d in zip(columns.T, training.used_features):
         if training.bins.is_category[d]:
             codes = column.astype(np.int64)
             ranks = mean_ranks(codes, scores, weight, int(training.bins.n_bins[d]))

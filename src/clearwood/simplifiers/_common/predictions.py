@@ -66,7 +66,8 @@ def read_rows(ensemble: Model, X: Any, columns: np.ndarray | None = None) -> Rea
         return ReadRows(X, encoded, answers_of(ensemble, encoded))
     answers = answers_of(ensemble, X)
     if columns is None:
-        columns = ensemble.asked if len(ensemble.asked) else np.zeros(1, dtype=int)
+        used = ensemble.used_features
+        columns = used if len(used) else np.zeros(1, dtype=int)
     others = columns_to_read(X, columns, answers)
     read = others.columns.tolist()
     table = columns_of(ensemble.features, X, read)

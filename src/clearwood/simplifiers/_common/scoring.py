@@ -101,13 +101,13 @@ def _scores_of(
     return scores
 
 
-def class_weights(training: Training, asked: Mapping[Any, float] | str) -> np.ndarray:
+def class_weights(training: Training, given: Mapping[Any, float] | str) -> np.ndarray:
     """Weight of the probability of each class; 1 on average.
 
     Parameters
     ----------
     training : Training
-    asked : "balanced" or dict from label to weight
+    given : "balanced" or dict from label to weight
         "balanced": the weighted mean probabilities of all classes are equal. Labels
         that are left out have weight 1.
 
@@ -123,11 +123,11 @@ def class_weights(training: Training, asked: Mapping[Any, float] | str) -> np.nd
     (array([0.625, 2.5  ]), array([0.625, 2.5  ]))
     """
     mean = np.average(training.target, axis=0, weights=training.weight)
-    if isinstance(asked, str):
+    if isinstance(given, str):
         weights = np.divide(1.0, mean, out=np.ones_like(mean), where=mean > 0)
     else:
-        weights = np.array([asked.get(label, 1.0) for label in training.classes])
-        unknown = [label for label in asked if label not in training.classes]
+        weights = np.array([given.get(label, 1.0) for label in training.classes])
+        unknown = [label for label in given if label not in training.classes]
         if unknown:
             raise InputError(
                 f"class_weight names the class {unknown[0]!r}, which the model does "
@@ -135,6 +135,6 @@ def class_weights(training: Training, asked: Mapping[Any, float] | str) -> np.nd
             )
         if not (np.isfinite(weights).all() and (weights > 0).all()):
             raise InputError(
-                f"class_weight is {dict(asked)}; expected finite numbers above 0."
+                f"class_weight is {dict(given)}; expected finite numbers above 0."
             )
     return weights / (weights * mean).sum()

@@ -1,11 +1,11 @@
-"""Fitting rules of all sizes at once, and choosing settings and a size.
+"""Fitting rules of all sizes at once, and choosing a size.
 
-A method defines its settings, how rules grow from one size to the next in bins, and how
-they are printed. The loop is here: with each of the settings, rules are fitted to two
-thirds of the rows and evaluated on mixtures of the others, which the ensemble was not
-trained on, three times; with the best settings they are fitted to all rows; and of all
-sizes, the smallest within half a standard error of the best is chosen. For classes the
-score is proper, the log loss: by agreement a constant would be best if a class is rare.
+A method defines how rules grow from one size to the next in bins, and how they are
+printed. The loop is here: rules are fitted to two thirds of the rows and evaluated on
+mixtures of the others, which the ensemble was not trained on, three times; then they
+are fitted to all rows; and of all sizes, the smallest within half a standard error of
+the best is chosen. For classes the score is proper, the log loss: by agreement a
+constant would be best if a class is rare.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -42,11 +42,8 @@ from clearwood.simplifiers._common.synthetic_rows import (
     with_synthetic_rows,
 )
 
-TUNED_ROWS = 2000
-"""Number of rows above which settings hardly matter, and are not tuned."""
-
 MOST_EVALUATED = 10_000
-"""Maximum number of rows, drawn at random, to choose size and settings."""
+"""Maximum number of rows, drawn at random, to choose the size."""
 
 ENOUGH_ERRORS = 0.5
 """Standard errors within which a smaller size is chosen: with a whole one, the loss on
@@ -60,15 +57,13 @@ N_SYNTHETIC: list[Any] = [
 
 
 class BaseSizePath(BaseRuleExtractor):
-    """Fits a path of rules, and chooses settings and a size on held-out rows.
+    """Fits a path of rules, and chooses a size on held-out rows.
 
-    A subclass is a method: ``_settings``, ``_fit`` and ``_print`` are its steps, and
-    ``_about`` names it.
+    A subclass is a method: ``_fit`` and ``_print`` are its steps, ``_about`` names it.
     """
 
     max_rules: int
     n_synthetic: int | str = 0
-    tune: str | None = None
     scoring: Any = "auto"
     _method_remedy = "Find the method of highest fidelity (compare)."
     class_weight: Any = None
@@ -76,20 +71,8 @@ class BaseSizePath(BaseRuleExtractor):
     # seed, see ``_choose_size``; None for a single kind.
     _cache: dict[Any, Any] | None = None
 
-    def _settings(self, training: Training) -> Sequence[Any]:
-        """Named tuples of settings that may be tuned, the default first.
-
-        Each has a field ``synthetic``: whether synthetic rows are used.
-        """
-        raise NotImplementedError
-
-    def _fit(
-        self,
-        training: Training,
-        settings: Sequence[Any],
-        generator: np.random.Generator,
-    ) -> Sequence[Sequence[Any]]:
-        """For each of the settings, rules in bins of increasing size.
+    def _fit(self, training: Training, generator: np.random.Generator) -> Sequence[Any]:
+        """Rules in bins of increasing size.
 
         They have ``boxes``, and ``predict`` a grid.
         """
@@ -107,12 +90,12 @@ class BaseSizePath(BaseRuleExtractor):
         training = super()._training(*args)
         bins = with_fewer_cuts(training.bins, training.encoded)
         training = replace(training, bins=bins)
-        asked = self.class_weight
-        if asked is None and self.scoring == "balanced":
-            asked = "balanced"
-        if asked is None:
+        given = self.class_weight
+        if given is None and self.scoring == "balanced":
+            given = "balanced"
+        if given is None:
             return training
-        return replace(training, class_weight=class_weights(training, asked))
+        return replace(training, class_weight=class_weights(training, given))
 
     def _predict_bins(self, rules: Any, rows: Training) -> np.ndarray:
         """Predictions of rules in bins: class probabilities, or values."""
@@ -127,7 +110,7 @@ class BaseSizePath(BaseRuleExtractor):
     def _choose_size(
         self, X: Any, y: Any = None, weight: Any = None, *, cache: dict[Any, Any]
     ) -> None:
-        """Choose settings and a size without a final fit; share results by a cache."""
+        """Choose a size without a final fit; share results by a cache."""
         self._cache = cache
         self._settle(*self._begin(X, y, weight))
 
@@ -135,32 +118,25 @@ class BaseSizePath(BaseRuleExtractor):
         begin = super()._begin
         return self._cached(("begun", type(self)), lambda: begin(*rows))
 
-    def _settle(
-        self, training: Training, generator: np.random.Generator
-    ) -> tuple[Any, int]:
-        """Settings of the fit, and a seed for the next step."""
+    def _settle(self, training: Training, generator: np.random.Generator) -> int:
+        """Choose a size; a seed for the next step."""
 
-        def settled() -> tuple[Any, int]:
-            settings = self._settings(training)
-            if self.tune is None or len(training) >= TUNED_ROWS:
-                settings = settings[:1]
+        def settled() -> int:
             first, *others = generator.integers(2**63, size=N_FOLDS + 2).tolist()
-            found = self._choose(training, settings, others)
-            chosen, self.n_rules_, self.cv_results_ = found
-            self.settings_ = chosen._asdict()
-            return chosen, first
+            self.n_rules_, self.cv_results_ = self._choose(training, others)
+            return first
 
         return self._cached(("settled", type(self)), settled)
 
     def _find_rules(
         self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
-        chosen, seed = self._settle(training, generator)
-        n_synthetic = self._n_synthetic(training) if chosen.synthetic else None
+        seed = self._settle(training, generator)
+        n_synthetic = self._n_synthetic(training)
         rows, generator = self._rows_to_fit(training, n_synthetic, seed)
-        (path,) = self._fit(rows, [chosen], generator)
+        path = self._print(rows, self._fit(rows, generator))
         # Two paths may end up with the same size, if a region occurs twice.
-        by_size = {rules.n_rules: rules for rules in self._print(rows, path)}
+        by_size = {rules.n_rules: rules for rules in path}
         self.path_ = tuple(by_size[size] for size in sorted(by_size))
         self.rules_ = [r for r in self.path_ if r.n_rules <= self.n_rules_][-1]
         return self._about() | self._goals(training)
@@ -186,14 +162,14 @@ class BaseSizePath(BaseRuleExtractor):
             if not {one.kind for one in against} & {flaw.kind, "constant"}:
                 n = rules.n_rules
                 return f"Request {n} rules (n_rules={n}, --n-rules {n})."
-        if flaw.kind == "constant" and len(training.asked):
+        if flaw.kind == "constant" and len(training.used_features):
             return (
                 "No rule of so many rows reduces the loss enough; allow fewer "
                 f"(min_samples_leaf={self.min_samples_leaf}, --min-samples-leaf), or "
                 "fit the model more closely."
             )
         has_weights = "class_weight" in self.get_params()
-        if flaw.kind == "unsaid" and has_weights and self.class_weight is None:
+        if flaw.kind == "never_predicted" and has_weights and self.class_weight is None:
             return (
                 "Weight rare classes as much as others (class_weight='balanced', "
                 "--class-weight balanced)."
@@ -204,17 +180,12 @@ class BaseSizePath(BaseRuleExtractor):
         return super()._remedy(flaw, training, split)
 
     def _refit(self, training: Training, generator: np.random.Generator) -> RuleSet:
-        """As in the base class, with the chosen settings and without synthetic rows."""
-        other = copy(self).set_params(round_thresholds=False, max_rules=self.n_rules_)
-        chosen = self._settings(training)[0]._replace(**self.settings_)
-        chosen = self._without_synthetic(chosen)
-        (path,) = other._fit(training, [chosen], generator)
+        """As in the base class, without synthetic rows, which need the ensemble."""
+        other = copy(self).set_params(
+            round_thresholds=False, max_rules=self.n_rules_, learn_from="labels"
+        )
+        path = other._fit(training, generator)
         return other._print(training, path[-1:])[-1]
-
-    @staticmethod
-    def _without_synthetic(chosen: Any) -> Any:
-        """The same settings without synthetic rows, which need the ensemble."""
-        return chosen._replace(synthetic=False)
 
     def _n_synthetic(self, training: Training) -> int:
         if self.learn_from == "labels":
@@ -229,10 +200,6 @@ class BaseSizePath(BaseRuleExtractor):
         if self.n_synthetic == "auto":
             return default_number(len(training))
         return int(self.n_synthetic)
-
-    def _synthetic_or_not(self, training: Training) -> tuple[bool, ...]:
-        """Options for synthetic rows: those to try, the default first."""
-        return (True, False) if self._n_synthetic(training) else (False,)
 
     def _candidates(
         self, training: Training, generator: np.random.Generator
@@ -254,13 +221,13 @@ class BaseSizePath(BaseRuleExtractor):
         return found
 
     def _rows_to_fit(
-        self, rows: Training, n_synthetic: int | None, seed: int
+        self, rows: Training, n_synthetic: int, seed: int
     ) -> tuple[Training, np.random.Generator]:
         """Rows with synthetic ones, and a generator for the next step."""
 
         def with_more() -> tuple[Training, np.random.Generator]:
             generator, more = np.random.default_rng(seed), rows
-            if n_synthetic is not None:
+            if n_synthetic:
                 more = with_synthetic_rows(more, self.ensemble_, n_synthetic, generator)
             return more, generator
 
@@ -276,32 +243,19 @@ class BaseSizePath(BaseRuleExtractor):
         return self._cache[key]
 
     def _choose(
-        self, training: Training, settings: Sequence[Any], seeds: list[int]
-    ) -> tuple[Any, int, dict[str, list[Any]] | None]:
-        """Settings, size, and scores on held-out rows if there is a choice."""
-        n_rules, is_free = self._most_rules, self.n_rules == "auto"
-        no_choice = len(settings) == 1 and not is_free
-        if no_choice or self.max_rules == 1 or len(training) < N_FOLDS:
-            return settings[0], n_rules, None
-        held_out = self._cross_validate(self._some(training, seeds[0]), settings, seeds)
-        best = held_out.best_settings(None if is_free else n_rules)
-        if is_free:
-            # A single rule explains nothing of a model with varying predictions.
-            fewest = 2 if varies(training.target) else 1
-            n_rules = max(held_out.fewest_rules(best), fewest)
-        results = {
-            name: [getattr(tried, name) for tried in settings]
-            for name in settings[0]._fields
-        } | {
-            name: part.tolist()
-            for name, part in held_out._asdict().items()
-            if part is not None
-        }
-        return settings[best], n_rules, results
+        self, training: Training, seeds: list[int]
+    ) -> tuple[int, dict[str, list[float]] | None]:
+        """A size, and scores of all on held-out rows if there is a choice."""
+        if self.n_rules != "auto" or self.max_rules == 1 or len(training) < N_FOLDS:
+            return self._most_rules, None
+        results = self._cross_validate(self._some(training, seeds[0]), seeds)
+        # A single rule explains nothing of a model with varying predictions.
+        fewest = 2 if varies(training.target) else 1
+        return max(fewest_rules(results), fewest), results
 
     @staticmethod
     def _some(training: Training, seed: int) -> Training:
-        """A random sample of very many rows, sufficient to choose settings."""
+        """A random sample of very many rows, sufficient to choose a size."""
         if len(training) <= MOST_EVALUATED:
             return training
         generator = np.random.default_rng((seed, 2))
@@ -309,73 +263,54 @@ class BaseSizePath(BaseRuleExtractor):
         return training.take(np.sort(rows))
 
     def _cross_validate(
-        self, training: Training, settings: Sequence[Any], seeds: list[int]
-    ) -> HeldOutFidelity:
+        self, training: Training, seeds: list[int]
+    ) -> dict[str, list[float]]:
         """Fit to two thirds of the rows and evaluate on the others, three times.
 
-        ``seeds``: one for the folds and one per fold. Synthetic rows and candidate
-        boxes are the same for all settings.
+        ``seeds``: one for the folds and one per fold. Returns, for each size, fidelity
+        (share of equal classes, or R2) and its standard error; and the same for the
+        score that decides, if it is another one.
         """
         from joblib import Parallel, delayed
 
         order = np.random.default_rng(seeds[0]).permutation(len(training))
         folds = [np.sort(part) for part in np.array_split(order, N_FOLDS)]
-        alike = [
-            [i for i, tried in enumerate(settings) if tried.synthetic == synthetic]
-            for synthetic in (True, False)
-        ]
-        pieces = [
-            (held, seed, group)
-            for held, seed in zip(folds, seeds[1:])
-            for group in alike
-            if group
-        ]
         parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
         parts = parallel(
-            delayed(self._held_out_losses)(
-                training, held, [settings[i] for i in group], seed
-            )
-            for held, seed, group in pieces
+            delayed(self._held_out_losses)(training, held, seed)
+            for held, seed in zip(folds, seeds[1:])
         )
-        losses = np.zeros((2, len(settings), self.max_rules, len(training)))
-        parts = progress(parts, len(pieces), "held-out parts", self.verbose)
-        for part, (held, _, group) in zip(parts, pieces):
-            losses[:, group, :, held[:, None]] = np.moveaxis(part, 2, 1)
+        losses = np.zeros((2, self.max_rules, len(training)))
+        parts = progress(parts, N_FOLDS, "held-out parts", self.verbose)
+        for part, held in zip(parts, folds):
+            losses[:, :, held] = part
         mean, error = weighted_mean_and_error(losses, training.weight)
-        found = HeldOutFidelity(1.0 - mean[0], error[0])
+        score, error = (1.0 - mean).tolist(), error.tolist()
+        found = {"fidelity": score[0], "standard_error": error[0]}
         scoring = training.outcome.scoring if self.scoring == "auto" else self.scoring
         if scoring == "agreement":
             return found
-        return found._replace(score=1.0 - mean[1], score_error=error[1])
+        return found | {"score": score[1], "score_error": error[1]}
 
     def _held_out_losses(
-        self,
-        training: Training,
-        held: np.ndarray,
-        settings: Sequence[Any],
-        seed: int,
+        self, training: Training, held: np.ndarray, seed: int
     ) -> np.ndarray:
         """Losses of all rules on each of the held-out rows.
 
-        By agreement and by ``scoring``: (rows, 2, settings, sizes).
+        By agreement and by ``scoring``: (2, sizes, rows).
         """
         test = self._cached(
             ("evaluation", seed), lambda: self._evaluation_rows(training, held, seed)
         )
         rows = training.take(np.setdiff1d(np.arange(len(training)), held))
-        n_synthetic = None
-        if settings[0].synthetic:
-            n_all = self._n_synthetic(training)
-            n_synthetic = round(n_all * len(rows) / len(training))
-        rows, generator = self._rows_to_fit(rows, n_synthetic, seed)
-        losses = np.empty((len(held), 2, len(settings), self.max_rules))
-        for i, path in enumerate(self._fit(rows, settings, generator)):
-            for rules in path:
-                predicted = self._predict_bins(rules, test)
-                for j, scoring in enumerate(("agreement", self.scoring)):
-                    wrong = losses_of(scoring, test, predicted)
-                    wrong = wrong.reshape(len(held), -1).mean(axis=1)
-                    losses[:, j, i, len(rules.boxes) :] = wrong[:, None]
+        n_synthetic = round(self._n_synthetic(training) * len(rows) / len(training))
+        losses = np.empty((2, self.max_rules, len(held)))
+        for rules in self._fit(*self._rows_to_fit(rows, n_synthetic, seed)):
+            predicted = self._predict_bins(rules, test)
+            for j, scoring in enumerate(("agreement", self.scoring)):
+                wrong = losses_of(scoring, test, predicted)
+                wrong = wrong.reshape(len(held), -1).mean(axis=1)
+                losses[j, len(rules.boxes) :] = wrong
         return losses
 
     def _evaluation_rows(
@@ -393,43 +328,19 @@ class BaseSizePath(BaseRuleExtractor):
         return evaluation_rows(training.take(held), self.ensemble_, n_each, generator)
 
 
-class HeldOutFidelity(NamedTuple):
-    """Scores of rules on held-out rows.
+def deciding(results: dict[str, list[float]]) -> tuple[list[float], list[float]]:
+    """The score that decides, and its standard error: fidelity if there is no other."""
+    if "score" in results:
+        return results["score"], results["score_error"]
+    return results["fidelity"], results["standard_error"]
 
-    Attributes
-    ----------
-    fidelity : ndarray of shape (n_settings, max_rules)
-        Share of equal classes, or R2, of rules of maximum size 1, 2, ...
-    standard_error : ndarray of shape (n_settings, max_rules)
-    score, score_error : ndarray of shape (n_settings, max_rules), or None
-        The same for the deciding score if it is not fidelity, higher is better.
-    """
 
-    fidelity: np.ndarray
-    standard_error: np.ndarray
-    score: np.ndarray | None = None
-    score_error: np.ndarray | None = None
-
-    @property
-    def _judged(self) -> tuple[np.ndarray, np.ndarray]:
-        """The deciding score and its standard error."""
-        if self.score is None or self.score_error is None:
-            return self.fidelity, self.standard_error
-        return self.score, self.score_error
-
-    def best_settings(self, n_rules: int | None) -> int:
-        """Index of the best settings, at a size or at the best one."""
-        score, _ = self._judged
-        if n_rules is None:
-            return int(score.max(axis=1).argmax())
-        return int(score[:, n_rules - 1].argmax())
-
-    def fewest_rules(self, settings: int) -> int:
-        """The smallest size within half a standard error of the best."""
-        score, error = (part[settings] for part in self._judged)
-        best = int(score.argmax())
-        enough = score >= score[best] - ENOUGH_ERRORS * error[best]
-        return int(enough.argmax()) + 1
+def fewest_rules(results: dict[str, list[float]]) -> int:
+    """The smallest size within half a standard error of the best."""
+    score, error = deciding(results)
+    best = int(np.argmax(score))
+    enough = np.array(score) >= score[best] - ENOUGH_ERRORS * error[best]
+    return int(enough.argmax()) + 1
 
 
 class BaseTreePath(BaseSizePath):

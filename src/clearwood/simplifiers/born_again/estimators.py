@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,25 +30,6 @@ from clearwood.simplifiers.born_again.trees import (
     grow_smeared_trees,
     print_smeared_tree,
 )
-
-
-class SmearSettings(NamedTuple):
-    """How rows are drawn; no setting is tuned.
-
-    Attributes
-    ----------
-    p_alt : float
-        Probability that a feature takes the value of another row.
-    n_node_samples : int
-        Number of rows drawn in each node.
-    synthetic : bool
-        Whether there are synthetic rows before the tree grows: False, each node draws
-        its own.
-    """
-
-    p_alt: float
-    n_node_samples: int
-    synthetic: bool = False
 
 
 class _BornAgainTree(BaseTreePath):
@@ -97,34 +78,21 @@ class _BornAgainTree(BaseTreePath):
         return super()._remedy(flaw, training, split)
 
     def _about(self) -> dict[str, str]:
-        return {"method": "born-again", "p_alt": str(self.settings_["p_alt"])}
-
-    def _settings(self, training: Training) -> list[SmearSettings]:
-        # Synthetic rows have no labels.
-        n_node_samples = 0 if self.learn_from == "labels" else int(self.n_node_samples)
-        return [SmearSettings(float(self.p_alt), n_node_samples)]
-
-    @staticmethod
-    def _without_synthetic(chosen: SmearSettings) -> SmearSettings:
-        return chosen._replace(n_node_samples=0)
+        return {"method": "born-again", "p_alt": str(float(self.p_alt))}
 
     def _fit(
-        self,
-        training: Training,
-        settings: Sequence[SmearSettings],
-        generator: np.random.Generator,
-    ) -> list[list[SmearedTree]]:
-        (setting,) = settings
-        trees = grow_smeared_trees(
+        self, training: Training, generator: np.random.Generator
+    ) -> list[SmearedTree]:
+        return grow_smeared_trees(
             training,
             self.ensemble_,
             self.max_rules,
-            p_alt=setting.p_alt,
-            n_node_samples=setting.n_node_samples,
+            p_alt=float(self.p_alt),
+            # Synthetic rows have no labels.
+            n_node_samples=0 if self.learn_from == "labels" else self.n_node_samples,
             min_samples_leaf=self.min_samples_leaf,
             generator=generator,
         )
-        return [trees]
 
     def _print_tree(self, training: Training, tree: SmearedTree) -> Tree:
         return print_smeared_tree(
@@ -210,10 +178,8 @@ class BornAgainTreeClassifier(RuleClassifierMixin, _BornAgainTree):
     n_rules_ : int
         Number of leaves, as requested or chosen.
     cv_results_ : dict of str to list, or None
-        If the size was chosen on held-out rows: ``"fidelity"`` and its
-        ``"standard_error"``, one list with an entry per size, and the settings.
-    settings_ : dict
-        How rows were made.
+        If the size was chosen on held-out rows, an entry per size: ``"fidelity"`` and
+        its ``"standard_error"``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str

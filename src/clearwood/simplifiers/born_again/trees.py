@@ -212,7 +212,7 @@ class _NodeMaker:
         self.share = training.weight / training.weight.sum()
         self.read = np.unique(ensemble.feature[ensemble.feature >= 0])
         # Indices of the features that may be used, among those that are smeared.
-        self.place = np.searchsorted(self.read, training.asked)
+        self.place = np.searchsorted(self.read, training.used_features)
 
     def root(self) -> SmearedNode:
         """The node of all rows."""
@@ -296,7 +296,7 @@ class _NodeMaker:
         d = int(losses.argmin())
         mask = goes_left[grid.start[d] :][: grid.n_bins[d]]
         gain = kernels.leaf_loss(stats.sum(axis=0), SQUARED_ERROR) - losses[d]
-        values = encoded[:, self.training.asked[d]]
+        values = encoded[:, self.training.used_features[d]]
         is_left = mask[columns[d]]
         border = []
         for side in (is_left, ~is_left):
@@ -314,16 +314,16 @@ def print_smeared_tree(
     def split(part: SmearedTree) -> BinSplit | None:
         if not part.below:
             return None
-        asked = part.node.split
-        assert asked is not None
+        best = part.node.split
+        assert best is not None
         left, right = part.below
-        feature = int(training.asked[asked.feature])
-        return BinSplit(feature, asked.goes_left, split(left), split(right))
+        feature = int(training.used_features[best.feature])
+        return BinSplit(feature, best.goes_left, split(left), split(right))
 
     leaves = tree.leaves
     if len(leaves[0].synthetic):
         # Rows next to thresholds determine printed thresholds, not predictions.
-        borders = [asked.border for asked in tree.splits]
+        borders = [split.border for split in tree.splits]
         n_border = sum(map(len, borders))
         training = training.with_synthetic(
             np.concatenate([*(leaf.synthetic for leaf in leaves), *borders]),

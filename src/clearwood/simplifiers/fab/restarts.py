@@ -154,7 +154,7 @@ def judged(
     """A fit with its printed rules and the fidelity of both on the training rows."""
     eta, not_eta = fit.parameters.true_probability, fit.parameters.false_probability
     boxes = component_boxes(problem.bins, eta, not_eta)
-    rules = print_rules(boxes[:, training.asked_bins])
+    rules = print_rules(boxes[:, training.used_bins])
     mixture = Mixture.of(problem, fit.parameters)
     outcome, weight = training.outcome, training.weight
     target = outcome.point(training.target)

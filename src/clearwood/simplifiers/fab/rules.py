@@ -25,7 +25,7 @@ from clearwood.search import (
     refine,
 )
 from clearwood.search.losses import Loss
-from clearwood.simplifiers.rule_list import LITERAL_PENALTIES, NEAR_DISJOINT
+from clearwood.simplifiers.rule_list import LITERAL_PENALTY, OVERLAP_PENALTY
 
 KAPPA = 1e-6
 """A statement belongs to a box where its probability is within this of 0 or 1."""
@@ -122,7 +122,7 @@ def refined_rules(
     problem = make_problem(
         grid,
         loss,
-        Penalties(LITERAL_PENALTIES[0], NEAR_DISJOINT[training.outcome.is_share]),
+        Penalties(LITERAL_PENALTY, OVERLAP_PENALTY[training.outcome.is_share]),
         training.counts,
         min_samples_leaf=min_samples_leaf,
     )

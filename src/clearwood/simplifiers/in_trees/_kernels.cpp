@@ -19,8 +19,8 @@ struct Literals {
     auto fields() { return std::tie(feature, low, high, other, start, truth); }
 };
 
-// The rows that judge rules: what these shall say comes as class numbers (n_classes of
-// them) or as values (n_classes 0).
+// The rows that evaluate rules: what these shall predict comes as class numbers
+// (n_classes of them) or as values (n_classes 0).
 struct EvaluationRows {
     View<const double, 1> target, weight;
     Index n_classes;
@@ -29,14 +29,14 @@ struct EvaluationRows {
 };
 
 // Weight of some rows, and weighted sums of their targets and of the squares of these.
-// With classes, nothing and the weight of the rows of another class than is said.
+// With classes, nothing and the weight of the rows of another class than is predicted.
 struct Sums {
     double total = 0.0, first = 0.0, second = 0.0;
 };
 
-// Weight of some rows, what is said of them, and the loss.
-struct Judgement {
-    double total, said, loss;
+// Weight of some rows, what is predicted for them, and the loss.
+struct Evaluation {
+    double total, predicted, loss;
 };
 
 // Which rows satisfy which literals, as packed bits (n_literals, n_rows / 8).
@@ -63,7 +63,7 @@ void intersect(Bits a, Bits b, View<std::uint8_t, 1> both) {
 }
 
 // Sums over the rows in two sets at once.
-Sums sums_over(Bits bits, Bits mask, const EvaluationRows& rows, double said) {
+Sums sums_over(Bits bits, Bits mask, const EvaluationRows& rows, double predicted) {
     Sums sums;
     for (Index i = 0; i < bits.size(); ++i) {
         std::uint8_t byte = bits[i] & mask[i];
@@ -74,7 +74,7 @@ Sums sums_over(Bits bits, Bits mask, const EvaluationRows& rows, double said) {
             if (rows.n_classes == 0) {
                 sums.first += weight * target;
                 sums.second += weight * (target * target);
-            } else if (target != said) {
+            } else if (target != predicted) {
                 sums.second += weight;
             }
         }
@@ -82,15 +82,18 @@ Sums sums_over(Bits bits, Bits mask, const EvaluationRows& rows, double said) {
     return sums;
 }
 
-// What to say of the rows in two sets at once, and the loss.
+// What to predict for the rows in two sets at once, and the loss.
 //
-// The class said is said again, and the loss is the weight of the rows of another; or
-// the mean is said, and the loss is the sum of squared differences from it.
-Judgement judged(Bits bits, Bits mask, const EvaluationRows& rows, double said) {
-    Sums sums = sums_over(bits, mask, rows, said);
-    if (rows.n_classes > 0 || !(sums.total > 0)) return {sums.total, said, sums.second};
-    said = sums.first / sums.total;
-    return {sums.total, said, std::max(sums.second - sums.first * said, 0.0)};
+// The class predicted is predicted again, and the loss is the weight of the rows of
+// another; or the mean is predicted, and the loss is the sum of squared differences
+// from it.
+Evaluation evaluated(Bits bits, Bits mask, const EvaluationRows& rows,
+                     double predicted) {
+    Sums sums = sums_over(bits, mask, rows, predicted);
+    if (rows.n_classes > 0 || !(sums.total > 0))
+        return {sums.total, predicted, sums.second};
+    predicted = sums.first / sums.total;
+    return {sums.total, predicted, std::max(sums.second - sums.first * predicted, 0.0)};
 }
 
 // The class of most weight in a set of rows; of several the first.
@@ -115,9 +118,9 @@ double most_frequent(Bits bits, const EvaluationRows& rows) {
 // Returns
 // kept : per entry of literal
 // bits : the rows of what is left of each rule, (n_rules, n_rows / 8)
-// total, said, loss : (n_rules, 2) weight of the rows of the whole rule, and of what is
-//     left of it, what is said of them, and what is lost by that. The class is that of
-//     most weight in the whole rule.
+// total, predicted, loss : (n_rules, 2) weight of the rows of the whole rule, and of
+//     what is left of it, what is predicted for them, and its loss. The class is that
+//     of most weight in the whole rule.
 std::tuple<Vector<bool>, Matrix<std::uint8_t>, Matrix<double>, Matrix<double>,
            Matrix<double>>
 prune(View<const std::int64_t, 1> borders, View<const std::int64_t, 1> literal,
@@ -130,10 +133,10 @@ prune(View<const std::int64_t, 1> borders, View<const std::int64_t, 1> literal,
     Matrix<std::uint8_t> held({longest + 1, n_bytes}, 255);
     Vector<bool> kept(literal.size(), true);
     Matrix<std::uint8_t> bits({n_rules, n_bytes}, 255);
-    Matrix<double> total({n_rules, 2}), said({n_rules, 2}), loss({n_rules, 2});
-    auto note = [&](Index k, int column, const Judgement& found) {
+    Matrix<double> total({n_rules, 2}), predicted({n_rules, 2}), loss({n_rules, 2});
+    auto note = [&](Index k, int column, const Evaluation& found) {
         total(k, column) = found.total;
-        said(k, column) = found.said;
+        predicted(k, column) = found.predicted;
         loss(k, column) = found.loss;
     };
     for (Index k = 0; k < n_rules; ++k) {
@@ -142,8 +145,8 @@ prune(View<const std::int64_t, 1> borders, View<const std::int64_t, 1> literal,
             intersect(held[i], satisfied_by[literal[first + i]], held[i + 1]);
         // The rows that satisfy all literals that were found to be needed.
         View<std::uint8_t, 1> needed = bits[k];
-        Judgement found =
-            judged(held[size], needed, rows, most_frequent(held[size], rows));
+        Evaluation found =
+            evaluated(held[size], needed, rows, most_frequent(held[size], rows));
         note(k, 0, found);
         note(k, 1, found);
         if (found.total == 0.0) continue;
@@ -152,7 +155,7 @@ prune(View<const std::int64_t, 1> borders, View<const std::int64_t, 1> literal,
         for (Index i = size - 1; i >= 0; --i) {
             double rise = infinity;
             if (i + n_needed > 0) {  // Not the last one left.
-                found = judged(held[i], needed, rows, said(k, 0));
+                found = evaluated(held[i], needed, rows, predicted(k, 0));
                 rise = found.loss / found.total - before;
                 if (relative) rise /= std::max(before, floor);
             }
@@ -165,15 +168,15 @@ prune(View<const std::int64_t, 1> borders, View<const std::int64_t, 1> literal,
             }
         }
     }
-    return {std::move(kept), std::move(bits), std::move(total), std::move(said),
+    return {std::move(kept), std::move(bits), std::move(total), std::move(predicted),
             std::move(loss)};
 }
 
 // Add the sums over a set of rows to those of every rule that covers them, times sign.
 void add_rows(View<double, 2> sums, View<const std::uint8_t, 2> bits, Bits mask,
-              double sign, const EvaluationRows& rows, View<const double, 1> said) {
+              double sign, const EvaluationRows& rows, View<const double, 1> predicted) {
     for (Index k = 0; k < bits.size(0); ++k) {
-        Sums found = sums_over(bits[k], mask, rows, said[k]);
+        Sums found = sums_over(bits[k], mask, rows, predicted[k]);
         sums(k, 0) += sign * found.total;
         sums(k, 1) += sign * found.first;
         sums(k, 2) += sign * found.second;

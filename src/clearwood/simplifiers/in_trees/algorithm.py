@@ -16,8 +16,8 @@ from clearwood.rules.building.lists import build_rule_list
 from clearwood.simplifiers.in_trees.ordering import best_prefixes, order_rules
 from clearwood.simplifiers.in_trees.paths import Paths
 from clearwood.simplifiers.in_trees.pruning import (
+    Evaluated,
     ExtractedRules,
-    Judged,
     distinct,
     score_and_prune,
     target_of,
@@ -179,7 +179,7 @@ def levels_of(values: np.ndarray, n_levels: int) -> tuple[np.ndarray, tuple[str,
     return np.searchsorted(borders, values, side="left"), names
 
 
-def informative(judged: Judged, rows: Training, seed: int) -> Judged:
+def informative(evaluated: Evaluated, rows: Training, seed: int) -> Evaluated:
     """The rules of largest importance in a forest on the rules' memberships.
 
     Long rules need more importance (the complexity-guided selection of the article,
@@ -189,8 +189,8 @@ def informative(judged: Judged, rows: Training, seed: int) -> Judged:
 
     make = RandomForestClassifier if rows.classes else RandomForestRegressor
     forest = make(100, max_features="sqrt", random_state=seed)
-    member = unpacked(judged.bits, len(rows)).T.astype(np.float32)
+    member = unpacked(evaluated.bits, len(rows)).T.astype(np.float32)
     forest.fit(member, target_of(rows), rows.weight)
-    lengths = judged.paths.lengths
-    asked = forest.feature_importances_ * (1.0 - 0.5 * lengths / lengths.max())
-    return judged.take(np.flatnonzero(asked >= asked.mean()))
+    lengths = evaluated.paths.lengths
+    score = forest.feature_importances_ * (1.0 - 0.5 * lengths / lengths.max())
+    return evaluated.take(np.flatnonzero(score >= score.mean()))

@@ -96,7 +96,7 @@ class _InTrees(BaseRuleExtractor):
         boxes = candidate_boxes(
             training.grid, training.standardised, training.weight, generator
         )
-        paths = paths_of_boxes(boxes, training.asked, training.bins)
+        paths = paths_of_boxes(boxes, training.used_features, training.bins)
         quiet = copy(self).set_params(
             n_jobs=None, verbose=False, round_thresholds=False
         )

@@ -10,7 +10,7 @@ import numpy as np
 from clearwood._kernels import in_trees as _kernels
 from clearwood.rules import Training
 from clearwood.simplifiers.in_trees.pruning import (
-    Judged,
+    Evaluated,
     as_evaluation_rows,
     packed,
     unpacked,
@@ -22,7 +22,7 @@ sums."""
 
 
 def order_rules(
-    judged: Judged,
+    evaluated: Evaluated,
     rows: Training,
     min_frequency: float,
     max_rules: int | None = None,
@@ -36,7 +36,7 @@ def order_rules(
 
     Parameters
     ----------
-    judged : Judged
+    evaluated : Evaluated
     rows : Training
         Rows to evaluate on.
     min_frequency : float
@@ -51,7 +51,7 @@ def order_rules(
     Ordered
     """
     rows_by = as_evaluation_rows(rows)
-    (target, weight, n_classes), bits = rows_by, judged.bits
+    (target, weight, n_classes), bits = rows_by, evaluated.bits
     all_weight, free = weight.sum(), np.ones(len(rows), dtype=bool)
     # Per rule, sums over the free rows that it covers; and their number, which is the
     # weight if that is 1 or more.
@@ -63,7 +63,9 @@ def order_rules(
 
     def add(covered: np.ndarray, sign: float) -> None:
         for table, by in tables:
-            _kernels.add_rows(table, bits, packed(covered), sign, by, judged.predicted)
+            _kernels.add_rows(
+                table, bits, packed(covered), sign, by, evaluated.predicted
+            )
 
     add(free, 1.0)
     found: list[int] = []
@@ -76,7 +78,7 @@ def order_rules(
         usable &= np.round(numbers[:, 0], DIGITS) >= min_samples_leaf
         error = np.where(usable, loss / np.where(usable, total, 1.0), np.inf)
         error = np.round(error, DIGITS)
-        best = int(np.lexsort((judged.paths.lengths, -frequency, error))[0])
+        best = int(np.lexsort((evaluated.paths.lengths, -frequency, error))[0])
         rest_loss = _rest_loss(target, weight, free, n_classes)
         rest_error = rest_loss / max(weight[free].sum(), 1e-300)
         if error[best] >= np.round(rest_error, DIGITS):

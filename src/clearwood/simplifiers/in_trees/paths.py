@@ -182,22 +182,22 @@ def extract_paths(
     return _numbered(list(found.values()), bins)
 
 
-def paths_of_boxes(boxes: np.ndarray, asked: np.ndarray, bins: FeatureBins) -> Paths:
+def paths_of_boxes(boxes: np.ndarray, features: np.ndarray, bins: FeatureBins) -> Paths:
     """Boxes of a grid as rules, with one literal per feature.
 
     Parameters
     ----------
-    boxes : ndarray of bool of shape (n_boxes, number of bins of the features asked)
-    asked : ndarray of int of shape (n_asked,)
+    boxes : ndarray of bool of shape (n_boxes, number of bins of these features)
+    features : ndarray of int of shape (n_features,)
         Features of the grid.
     bins : FeatureBins
     """
-    borders = np.cumsum(bins.n_bins[asked])[:-1]
+    borders = np.cumsum(bins.n_bins[features])[:-1]
     return _numbered(
         [
             tuple(
                 (int(d), AMONG, allowed.tobytes(), False)
-                for d, allowed in zip(asked, np.split(box, borders))
+                for d, allowed in zip(features, np.split(box, borders))
                 if not allowed.all()
             )
             for box in boxes

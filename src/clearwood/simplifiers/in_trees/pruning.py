@@ -28,7 +28,7 @@ def score_and_prune(
     max_decay: float = 0.05,
     n_jobs: int | None = None,
     verbose: bool = False,
-) -> tuple[Judged, Judged]:
+) -> tuple[Evaluated, Evaluated]:
     """Evaluate rules, and remove literals without which their error hardly rises.
 
     Literals are tried once each, from the last split of the tree to the first. The
@@ -49,7 +49,7 @@ def score_and_prune(
 
     Returns
     -------
-    whole, pruned : Judged
+    whole, pruned : Evaluated
         The bits are those of the pruned rules in both.
     """
     most = -np.inf if decay is None else max_decay
@@ -71,7 +71,7 @@ def score_and_prune(
     covers = total[:, :1] > 0
     frequency, error = total / judging.weight.sum(), loss / np.where(covers, total, 1.0)
     whole, pruned = (
-        Judged(shown, predicted[:, i], frequency[:, i], error[:, i], bits).take(
+        Evaluated(shown, predicted[:, i], frequency[:, i], error[:, i], bits).take(
             np.flatnonzero(covers)
         )
         for i, shown in enumerate((paths, paths.keep(kept)))
@@ -79,7 +79,7 @@ def score_and_prune(
     return whole, pruned
 
 
-class Judged(NamedTuple):
+class Evaluated(NamedTuple):
     """Rules, and their quality on some rows.
 
     Attributes
@@ -100,9 +100,9 @@ class Judged(NamedTuple):
     error: np.ndarray
     bits: np.ndarray
 
-    def take(self, rules: np.ndarray) -> Judged:
+    def take(self, rules: np.ndarray) -> Evaluated:
         """Some of the rules, by position."""
-        return Judged(self.paths.take(rules), *(part[rules] for part in self[1:]))
+        return Evaluated(self.paths.take(rules), *(part[rules] for part in self[1:]))
 
 
 class EvaluationRows(NamedTuple):
@@ -133,24 +133,24 @@ def target_of(rows: Training) -> np.ndarray:
     return rows.outcome.point(rows.standardised).astype(np.float64)
 
 
-def distinct(judged: Judged) -> Judged:
+def distinct(evaluated: Evaluated) -> Evaluated:
     """Each set of literals once for the same class or value, the first one."""
-    paths = judged.paths
+    paths = evaluated.paths
     first: dict[tuple[frozenset[int], float], int] = {}
-    for k, predicted in enumerate(judged.predicted.tolist()):
+    for k, predicted in enumerate(evaluated.predicted.tolist()):
         first.setdefault((frozenset(paths.ids(k)), predicted), k)
-    return judged.take(np.array(list(first.values()), dtype=np.int64))
+    return evaluated.take(np.array(list(first.values()), dtype=np.int64))
 
 
-def without_twins(judged: Judged) -> Judged:
+def without_twins(evaluated: Evaluated) -> Evaluated:
     """The shortest, then first, of all rules that cover the same rows.
 
     An ordered list is the same with and without the others, which always lose.
     """
     best: dict[tuple[bytes, float], int] = {}
-    for k in np.argsort(judged.paths.lengths, kind="stable").tolist():
-        best.setdefault((judged.bits[k].tobytes(), float(judged.predicted[k])), k)
-    return judged.take(np.array(sorted(best.values()), dtype=np.int64))
+    for k in np.argsort(evaluated.paths.lengths, kind="stable").tolist():
+        best.setdefault((evaluated.bits[k].tobytes(), float(evaluated.predicted[k])), k)
+    return evaluated.take(np.array(sorted(best.values()), dtype=np.int64))
 
 
 def packed(rows: np.ndarray) -> np.ndarray:
@@ -188,17 +188,19 @@ class ExtractedRules:
     _seen: np.ndarray
 
     @classmethod
-    def of(cls, judged: Judged, rows: Training, seen: np.ndarray) -> ExtractedRules:
-        """Judged rules in the target's own units.
+    def of(
+        cls, evaluated: Evaluated, rows: Training, seen: np.ndarray
+    ) -> ExtractedRules:
+        """Evaluated rules in the target's own units.
 
         ``rows`` evaluated them; ``seen`` are the bins that contain any training rows.
         """
         return cls(
-            rows.outcome.named(rows.centre + rows.unit * judged.predicted),
-            judged.frequency,
-            judged.error * rows.unit**2,
-            judged.paths.lengths,
-            judged.paths,
+            rows.outcome.named(rows.centre + rows.unit * evaluated.predicted),
+            evaluated.frequency,
+            evaluated.error * rows.unit**2,
+            evaluated.paths.lengths,
+            evaluated.paths,
             rows.bins,
             seen,
         )

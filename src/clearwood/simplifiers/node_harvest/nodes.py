@@ -53,7 +53,7 @@ def shallow_nodes(
         Of nodes with the same rows, the one of least depth.
     """
     columns = np.ascontiguousarray(training.codes.T)
-    may_ask = np.isin(np.arange(len(columns)), training.asked)
+    may_ask = np.isin(np.arange(len(columns)), training.used_features)
     everything = np.ones(len(training), dtype=bool)
     found: dict[bytes, Any] = {everything.tobytes(): (0, {}, everything)}
     for root in ensemble.roots.tolist():
@@ -105,15 +105,15 @@ def nodes_of_boxes(
     allowed = [
         {
             d: part
-            for d, part in zip(training.asked, np.split(box, grid.start[1:]))
+            for d, part in zip(training.used_features, np.split(box, grid.start[1:]))
             if not part.all()
         }
         for box in boxes
     ]
     kept = [
         k
-        for k, asked in enumerate(allowed)
-        if len(asked) <= max_features
+        for k, bins in enumerate(allowed)
+        if len(bins) <= max_features
         and training.counts[held[k]].sum() >= min_samples_leaf
         and not held[k].all()
     ]

@@ -59,16 +59,15 @@ def predict(args: Any) -> Result:
 
 def _predictions(rules: Any, frame: Any) -> dict[str, list[Any]]:
     """Predictions, and the number of the rule, or those of all that contribute."""
-    encoded = rules.encode(frame)
-    columns = {"prediction": rules.predict_encoded(encoded).tolist()}
-    deciding = rules.predicting_rule(encoded)
+    matches = rules.matches_encoded(rules.encode(frame))
+    columns = {"prediction": rules.predictions_by(matches).tolist()}
+    deciding = rules.predicting_rule(matches)
     if deciding is not None:
         columns["rule"] = (deciding + 1).tolist()
     else:
-        holds = rules.matches_encoded(encoded)
-        columns["rules"] = [(row.nonzero()[0] + 1).tolist() for row in holds]
+        columns["rules"] = [(row.nonzero()[0] + 1).tolist() for row in matches]
     if rules.classes:
-        columns["probabilities"] = rules.answers_encoded(encoded).tolist()
+        columns["probabilities"] = rules.answers_by(matches).tolist()
     return columns
 
 
