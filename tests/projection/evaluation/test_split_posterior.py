@@ -77,7 +77,7 @@ def log_evidence(tree, X, rows, draw):
 
         return np.log(integrate.quad(density, 0, 20 * mean, **EXACT)[0])
     everything, noise = predictive.draws[draw], predictive.noise[draw]
-    variance = tree.leaves_.variances[draw, 0]
+    variance = tree.leaves_.variances[draw] @ tree.leaves_.share
 
     def density(mean):
         prior = stats.norm.pdf(mean, everything.mean(), everything.std())
