@@ -63,7 +63,7 @@ def in_used_columns(result: Any, X: Any, row: Any) -> tuple[Any, Any, Any]:
     moved = rules.in_columns(features, place)
     if result is not rules:
         moved = copy(result)
-        moved._move(features, place)
+        moved._move(features, place)  # see BaseRuleExtractor
     if row is not None:
         row = rules.features.encode(one_row(row), used)[:, used]
         row = features.as_encoded(row)

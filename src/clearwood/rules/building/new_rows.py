@@ -28,7 +28,7 @@ from scipy.special import betaln, log_softmax
 
 from clearwood._numeric import WeightedMoments
 from clearwood.outcomes import Outcome
-from clearwood.rules.evaluation.sums import Kind, line_sums, sums_of
+from clearwood.rules.evaluation.sums import Kind
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
@@ -272,10 +272,14 @@ def _lines_on(
     rules: RuleSet, training: Training
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Effective number of rows, mean and variance of each rule on some rows."""
-    _, *lines = sums_of(training.counted, rules, line_sums)
+    matches = rules.matches_encoded(training.encoded)
+    assigned = rules.contributing(matches) & (training.weight > 0)[:, None]
     found = np.zeros((3, rules.n_rules))
-    for i, own in enumerate(line.shown for line in lines):
-        if own.weight > 0:
+    for i, (rule, here) in enumerate(zip(rules, assigned.T)):
+        if here.any():
+            own = WeightedMoments.of(
+                _truth(rule, training)[here], training.weight[here]
+            )
             found[:, i] = own.n_effective, own.mean, own.variance
     return found[0], found[1], found[2]
 
