@@ -178,7 +178,7 @@ def test_texts(algorithm):
     # Far better than the shares of the characters: the states know the words.
     assert hmm.score(TEXT) / len(TEXT) > (share * np.log(share)).sum() + 0.5
     ahead = hmm.predict_next(TEXT)
-    np.testing.assert_allclose(ahead.sum(axis=1), 1.0)
+    np.testing.assert_allclose(ahead.sum(axis=1), 1.0 - hmm.unseen_prob_)
     following = np.searchsorted(hmm.symbols_, list(TEXT[1:]))
     chosen = np.log(ahead[np.arange(len(TEXT) - 1), following])
     near(chosen, hmm.step_log_likelihood(TEXT)[1:], 1e-9)
@@ -225,6 +225,43 @@ def test_a_symbol_that_training_had_not():
     steps = hmm.step_log_likelihood("a?b")
     assert steps[1] == pytest.approx(np.log(hmm.unseen_prob_))
     near(hmm.predict_proba("a?b"), hmm.predict_proba(["a", None, "b"]))
+    # In all methods, probabilities of the known symbols and of others add up to 1.
+    near(hmm.predict_next("ab").sum(axis=1) + hmm.unseen_prob_, 1.0)
+    ahead = [hmm.step_log_likelihood(f"a{symbol}")[1] for symbol in "ab?"]
+    near(np.exp(ahead).sum(), 1.0)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+@pytest.mark.parametrize("lengths", [None, [100, 150, 250]])
+def test_the_number_of_states_is_found_on_held_out_steps(missing, lengths):
+    """Three states that last; more overfit, above all with missing cells. By chance one
+    more may be better on the held-out steps."""
+    rng = np.random.default_rng(0)
+    states = np.repeat(rng.integers(3, size=50), 10)
+    X = rng.normal(size=(500, 4)) + 5 * np.eye(4)[states]
+    X[rng.random(X.shape) < missing] = np.nan
+    settings = {"emission": "gaussian", "algorithm": "em", "random_state": 0}
+    hmm = HiddenMarkovModel("auto", **settings).fit(X, lengths)
+    assert hmm.n_states_ == len(hmm.startprob_) in {3, 4}
+    scores = hmm.held_out_scores_
+    assert list(scores)[:4] == [1, 2, 3, 4]
+    assert scores[1] < scores[2] < scores[3]
+    n_fitted = 400 if lengths is None else 250
+    own = None if lengths is None else lengths[:2]
+    three = HiddenMarkovModel(3, **settings).fit(X[:n_fitted], own)
+    near(scores[3], three.step_log_likelihood(X, lengths)[n_fitted:].mean())
+
+
+def test_independent_steps_have_one_state():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    hmm = HiddenMarkovModel("auto", emission="gaussian", algorithm="em", random_state=0)
+    assert hmm.fit(X).n_states_ == 1
+
+
+@pytest.mark.parametrize("name", ["n_components", "covars_prior", "init_params"])
+def test_names_of_hmmlearn_get_their_counterparts(name):
+    with refuses(InputError):
+        HiddenMarkovModel(**{name: 2})
 
 
 def test_no_text_of_known_characters_is_impossible():

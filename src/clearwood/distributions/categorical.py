@@ -225,7 +225,8 @@ class CategoricalEmission:
     alpha : tuple of float
         Pseudo-counts, one per class.
     unseen : float, default=0.0
-        Probability of an unknown class, the same in all states.
+        Probability of an unknown class, the same in all states; those of the known ones
+        add up to the rest.
 
     Examples
     --------
@@ -251,7 +252,7 @@ class CategoricalEmission:
 
     def log_likelihood(self, parameters: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Log probability of every row of values in every state; 0 if missing."""
-        table = log_of(parameters).T
+        table = log_of(self.expected(parameters)).T
         unseen = log_of(self.unseen)
         found = np.zeros((len(values), len(parameters)))
         known = values[:, 0] >= 0
@@ -292,7 +293,7 @@ class CategoricalEmission:
 
     def expected(self, parameters: np.ndarray) -> np.ndarray:
         """Per state, probabilities of classes and means of other columns."""
-        return parameters
+        return parameters * (1.0 - self.unseen)
 
     def points(self, values: np.ndarray) -> np.ndarray:
         """Rows as points of mean 0, with equal weights of columns and of classes."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import Interval, StrOptions, fit_context
+from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._numeric import as_generator, product, spawn_generators
 from clearwood.distributions import Emission
 from clearwood.exceptions import InputError
@@ -19,6 +19,7 @@ from clearwood.sampling import Chains, Diagnosis, run_chains
 from clearwood.sequences.baum_welch import baum_welch, best_start
 from clearwood.sequences.gibbs import StateSampler, average, thinned_indices
 from clearwood.sequences.kinds import KINDS, rows_of_shares
+from clearwood.sequences.recurrent.trace import last_steps
 from clearwood.sequences.sequence_model import (
     Observed,
     SequencePrior,
@@ -35,11 +36,32 @@ from clearwood.sequences.states_over_time import (
     smooth_states,
 )
 
+SIZES, HELD_OUT = (1, 2, 3, 4, 5, 7, 10, 14, 20), 0.2
+"""Numbers of states of "auto", and the share of steps on which they are compared."""
+
 N_CHAINS, WARMUP = 4, 100
 """Number of Markov chains, and of warm-up sweeps of each."""
 
 TOLERANCE = 1e-6
 """Convergence threshold of EM: gain in log density per step of the sequences."""
+
+
+NAMES_IN_HMMLEARN = {
+    "n_components": "n_states",
+    "startprob_prior": "alpha",
+    "transmat_prior": "alpha",
+    "emissionprob_prior": "alpha",
+    "means_prior": "no such parameter: numbers have a prior from the data",
+    "means_weight": "no such parameter: numbers have a prior from the data",
+    "covars_prior": "no such parameter: numbers have a prior from the data",
+    "covars_weight": "no such parameter: numbers have a prior from the data",
+    "min_covar": "no such parameter: numbers have a prior from the data",
+    "tol": "no such parameter: EM ends at a gain of 1e-6 per step, or at n_iter",
+    "params": "no such parameter: all are estimated",
+    "init_params": "no such parameter: n_init starts are compared",
+    "implementation": "no such parameter: probabilities are scaled",
+}
+"""Counterparts of hmmlearn's parameters."""
 
 
 class HiddenMarkovModel(BaseEstimator):
@@ -53,7 +75,11 @@ class HiddenMarkovModel(BaseEstimator):
 
     Parameters
     ----------
-    n_states : int, default=10
+    n_states : int or "auto", default=10
+        With "auto" 1, 2, 3, 4, 5, 7, 10, 14, 20 are fitted by EM to the first four
+        fifths of the steps (whole sequences, if there are several), until two do not
+        raise the likelihood of the others; the smallest within a standard error of the
+        best is taken.
     emission : {"categorical", "bernoulli", "gaussian", "mixed"}, default="categorical"
         ``"categorical"``: one symbol per step, of any type; a string is a sequence of
         characters. ``"bernoulli"``: columns of 0 and 1, independent given the state.
@@ -98,8 +124,13 @@ class HiddenMarkovModel(BaseEstimator):
     unseen_prob_ : float
         Probability of a symbol that was not seen in training, the same in all states,
         so that it carries no information about the state. As if there were one more
-        symbol with the same pseudo-count; 0 if parameters were set by hand. The
-        probabilities in ``emissionprob_`` add up to 1 without it.
+        symbol with the same pseudo-count; 0 if parameters were set by hand. The rows of
+        ``emissionprob_`` are the probabilities given that a symbol is a known one, and
+        add up to 1.
+    n_states_ : int
+        Number of states.
+    held_out_scores_ : dict of int to float
+        With ``n_states="auto"``, held-out log-likelihood per step by number of states.
     mean_length_ : float
         Mean number of steps of a training sequence.
     log_likelihood_ : float
@@ -131,7 +162,7 @@ class HiddenMarkovModel(BaseEstimator):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "n_states": [Interval(Integral, 1, None, closed="left")],
+        "n_states": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "emission": [StrOptions(set(KINDS))],
         "covariance_type": [StrOptions({"full", "diag"})],
         "algorithm": [StrOptions({"gibbs", "em"})],
@@ -145,9 +176,18 @@ class HiddenMarkovModel(BaseEstimator):
         "random_state": "no_validation",
     }
 
+    def __new__(cls, *args: Any, **settings: Any) -> Self:
+        """Raise an error that explains a parameter of hmmlearn."""
+        for name in settings.keys() & NAMES_IN_HMMLEARN.keys():
+            raise InputError(
+                f"{name} is a parameter of hmmlearn; HiddenMarkovModel has "
+                f"{NAMES_IN_HMMLEARN[name]}."
+            )
+        return super().__new__(cls)
+
     def __init__(
         self,
-        n_states: int = 10,
+        n_states: int | str = 10,
         *,
         emission: str = "categorical",
         covariance_type: str = "full",
@@ -203,6 +243,12 @@ class HiddenMarkovModel(BaseEstimator):
         self.history_: list[float] | None = None
         kind = KINDS[self.emission]
         X, lengths = kind.end_to_end(X, lengths)
+        if isinstance(self.n_states, str):
+            scores = self._scores_by_size(X, lengths)
+            self.n_states_ = _smallest_near_best(scores)
+            self.held_out_scores_ = {k: float(v.mean()) for k, v in scores.items()}
+        else:
+            self.n_states_ = int(self.n_states)
         self._set_attributes(kind.columns(self, X))
         values = kind.values(self, X)
         emission = kind.prior(self, values)
@@ -210,16 +256,31 @@ class HiddenMarkovModel(BaseEstimator):
         self.mean_length_ = observed.n_steps / len(observed.lengths)
         prior = SequencePrior(self.alpha, self.alpha, emission)
         start_seed, chain_seed = spawn_generators(self.random_state, 2)
-        start = best_start(start_seed, observed, prior, self.n_states, self.n_init)
+        start = best_start(start_seed, observed, prior, self.n_states_, self.n_init)
         if self.algorithm == "em":
             fit = baum_welch(observed, prior, start, self.n_iter, TOLERANCE, keep=True)
             self.history_, found = fit.history, fit.parameters
         else:
             found = self._sample(observed, prior, start, chain_seed)
         self._set_parameters(found)
-        given = recursions(observed, found, emission)
+        given = recursions(observed, *self._model())
         self.log_likelihood_ = float(log_likelihoods(**given).sum())
         return self
+
+    def _scores_by_size(self, X: Any, lengths: Any) -> dict[int, np.ndarray]:
+        """Log-likelihood of held-out steps, until two sizes do not raise its mean."""
+        n_steps = X.shape[0] if hasattr(X, "shape") else len(X)
+        sizes = np.diff(sequence_bounds(lengths, n_steps))
+        n_fitted = int((~last_steps(sizes, HELD_OUT)).sum())
+        own = np.clip(n_fitted - (np.cumsum(sizes) - sizes), 0, sizes)
+        fitted = take_rows(X, np.arange(n_fitted)), own[own > 0].tolist()
+        scores: dict[int, np.ndarray] = {}
+        for size in SIZES:
+            model = clone(self).set_params(n_states=size, algorithm="em").fit(*fitted)
+            scores[size] = model.step_log_likelihood(X, lengths)[n_fitted:]
+            if size not in sorted(scores, key=lambda k: -scores[k].mean())[:2]:
+                break
+        return scores
 
     def _reset(self) -> None:
         """Delete attributes of an earlier fit, or set by hand."""
@@ -242,7 +303,7 @@ class HiddenMarkovModel(BaseEstimator):
         start: StateModel,
         seed: Any,
     ) -> StateModel:
-        sampler = StateSampler(observed, prior, self.n_states, start)
+        sampler = StateSampler(observed, prior, self.n_states_, start)
         self.chains_ = chains = run_chains(
             sampler,
             self.n_draws,
@@ -357,8 +418,9 @@ class HiddenMarkovModel(BaseEstimator):
         Returns
         -------
         ndarray of shape (n_steps, n)
-            Probabilities of ``symbols_``, or of 1; means of numbers; for ``"mixed"``
-            the class probabilities of every categorical column, followed by the means.
+            Probabilities of ``symbols_`` (all add up to 1 with ``unseen_prob_``), or of
+            1; means of numbers; for ``"mixed"`` the class probabilities of every
+            categorical column, followed by the means.
         """
         observed = self._read(X, lengths)
         models = self._averaged(average)
@@ -454,3 +516,14 @@ class HiddenMarkovModel(BaseEstimator):
         check_is_fitted(self, ["startprob_", "transmat_"])
         chains = getattr(self, "chains_", None)
         return {} if chains is None else chains.diagnose()
+
+
+def _smallest_near_best(scores: dict[int, np.ndarray]) -> int:
+    """Smallest size that is within a standard error of the best one."""
+    best = max(scores.values(), key=np.mean)
+
+    def is_near(own: np.ndarray) -> bool:
+        behind = best - own
+        return bool(behind.mean() <= behind.std() / np.sqrt(len(behind)))
+
+    return next(size for size, own in scores.items() if is_near(own))

@@ -217,7 +217,7 @@ class Normals(_Table):
     def prior(self, model: Any, values: np.ndarray) -> Emission:
         """Prior, from the location and scale of the values only; see ``Kind``."""
         _refuse_empty(np.isnan(values).all(axis=0))
-        return normal_prior(values, model.n_states, model.covariance_type == "diag")
+        return normal_prior(values, model.n_states_, model.covariance_type == "diag")
 
     def named(self, model: Any, parameters: np.ndarray) -> dict[str, Any]:
         """Parameters as attributes; see ``Kind``."""
@@ -262,7 +262,7 @@ class Mixed(_Table):
         if plain:
             is_diagonal = model.covariance_type == "diag"
             parts.append(
-                (plain, normal_prior(values[:, plain], model.n_states, is_diagonal))
+                (plain, normal_prior(values[:, plain], model.n_states_, is_diagonal))
             )
         return JointEmission(parts)
 

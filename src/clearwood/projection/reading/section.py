@@ -148,12 +148,14 @@ def size_choice(result: Any) -> str:
 
 
 def split_lines(result: Any, X: Any) -> dict[str, Any] | None:
-    """Posterior probability of each split of a tree; None for a list, or without."""
-    if not isinstance(result, ProjectedTree) or result.tree_.n_leaves == 1:
+    """Posterior probability of each split; None for a list, or without splits."""
+    if not isinstance(result, ProjectedTree):
         return None
     table = as_table(X)
     rows = np.arange(0, table.shape[0], -(-table.shape[0] // MOST_ROWS))
     found = split_posterior(result, take_rows(table, rows))
+    if not found.nodes:
+        return None
     words = sentences(
         "projection/reading/splits.txt",
         is_posterior=result.reference_.is_posterior,

@@ -41,6 +41,9 @@ MOST_COLUMNS, MOST_NODES, MOST_MOVES = 12, 12, 4
 LEAST_MOVE, FARTHEST = 0.15, 1.5
 """Minimum share of a transition for an arrow; deviation of the darkest colour."""
 
+CONVERGED = 1.01
+"""Largest R-hat of chains that have converged."""
+
 SURE = 0.9
 """Minimum probability of a state that counts as certain."""
 
@@ -77,6 +80,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "farthest": FARTHEST,
         "states": [_line(s) for s in sorted(states, key=lambda s: -s.share)],
         "length": round(model.mean_length_) if hasattr(model, "mean_length_") else None,
+        "sizes": sorted(getattr(model, "held_out_scores_", {}).items()),
         "graph": _graph(states, hues),
         "over_time": (
             None if proba is None else _over_time(model, X, proba, y, states)
@@ -101,6 +105,8 @@ def _tiles(
         ("States", f"{len(states):,}", f"emission: {model.emission}"),
         ("A state lasts", *lasts),
     ]
+    if found := _convergence(model):
+        tiles.append(("Convergence", *found))
     if proba is not None:
         sure = float((proba.max(axis=1) >= SURE).mean())
         tiles.append(
@@ -111,6 +117,19 @@ def _tiles(
             )
         )
     return tiles
+
+
+def _convergence(model: HiddenMarkovModel) -> tuple[str, str] | None:
+    """Whether the fit has converged; None after loading."""
+    if history := getattr(model, "history_", None):
+        n_updates = len(history) - 1
+        reached = "reached" if n_updates < model.n_iter else "not reached"
+        return reached, f"{n_updates:,} iterations of EM, of {model.n_iter:,} at most"
+    if found := model.diagnose():
+        worst = max(own.rhat for own in found.values())
+        reached = "reached" if worst <= CONVERGED else "not reached"
+        return reached, f"R-hat {short_text(worst)}, below {CONVERGED} for one mode"
+    return None
 
 
 def _line(state: MarkovState) -> dict[str, Any]:
