@@ -1,10 +1,12 @@
 """Trees as they are grown, cut back and refined; cuts between values."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import clearwood as cw
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.schema import features_of
 from clearwood.projection.predictive_draws import PredictiveDraws
 from clearwood.projection.trees import project_trees, projection_problem, value_bins
 from clearwood.references import Reference
@@ -171,3 +173,14 @@ def test_leaves_count_rows_whatever_these_weigh(rows):
     tree = cw.ProjectedTreeRegressor(Says(either), n_leaf_nodes=4)
     light = tree.fit(rows, sample_weight=weight).predict(rows)
     np.testing.assert_allclose(light, tree.fit(rows).predict(rows), atol=1e-9)
+
+
+def test_categories_of_few_rows_are_not_told_apart():
+    """Sets of labels of one row each could separate any rows, but not new ones."""
+    label = [*"aaaaabbbbbcccc", *"defghi", np.nan]
+    X = pd.DataFrame({"label": label}, dtype="category")
+    features = features_of(X)
+    codes = value_bins(features, features.encode(X)).transform(X)
+    bins = dict(zip(label, codes[:, 0].tolist()))
+    assert len({bins["a"], bins["b"], bins["c"]}) == 3
+    assert all(bins[name] == bins["c"] for name in "cdefghi")

@@ -196,7 +196,7 @@ def split_posterior(
     space = Space(
         *_candidates(encoded, features, own, ~excluded, n_thresholds),
         *_evidence(predictive_draws(proxy.reference_, X), proxy),
-        proxy.min_samples_leaf,
+        proxy.min_samples_leaf_,
         features.n_features,
     )
     depth = depth or (2 if len(space.left) ** 2 * space.stats.size <= MOST_WORK else 1)
