@@ -185,17 +185,30 @@ def split_posterior(
         raise InputError(
             f"depth={depth}, n_thresholds={n_thresholds}; both must be at least 1."
         )
-    X, features = check_table(proxy, X, reset=False), proxy.rules_.features
-    encoded = features.encode(X)
+    X = check_table(proxy, X, reset=False)
+    encoded = proxy.rules_.features.encode(X)
+    predictive = predictive_draws(proxy.reference_, X)
+    return of_encoded_rows(proxy, encoded, predictive, depth, n_thresholds)
+
+
+def of_encoded_rows(
+    proxy: ProjectedTree,
+    encoded: np.ndarray,
+    predictive: PredictiveDraws,
+    depth: int | None = None,
+    n_thresholds: int = 10,
+) -> SplitPosterior:
+    """Posterior of the splits, from encoded rows and the reference's draws of these."""
+    features = proxy.rules_.features
     inner = _questions(proxy.tree_.root, (), np.arange(len(encoded)), encoded)
-    nodes = [node for node in inner if len(node[2]) >= 2 * proxy.min_samples_leaf]
+    nodes = [node for node in inner if len(node[2]) >= 2 * proxy.min_samples_leaf_]
     if not nodes:
         return SplitPosterior((), features, depth or 2)
     own = [question.yes for _, question, _ in nodes]
     excluded = check_excluded(proxy.exclude_features, features, features.names)
     space = Space(
         *_candidates(encoded, features, own, ~excluded, n_thresholds),
-        *_evidence(predictive_draws(proxy.reference_, X), proxy),
+        *_evidence(predictive, proxy),
         proxy.min_samples_leaf_,
         features.n_features,
     )
