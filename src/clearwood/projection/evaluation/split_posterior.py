@@ -188,7 +188,7 @@ def split_posterior(
     X, features = check_table(proxy, X, reset=False), proxy.rules_.features
     encoded = features.encode(X)
     inner = _questions(proxy.tree_.root, (), np.arange(len(encoded)), encoded)
-    nodes = [node for node in inner if len(node[2]) >= 2 * proxy.min_samples_leaf]
+    nodes = [node for node in inner if len(node[2]) >= 2 * proxy.min_samples_leaf_]
     if not nodes:
         return SplitPosterior((), features, depth or 2)
     own = [question.yes for _, question, _ in nodes]
