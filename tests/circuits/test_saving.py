@@ -65,21 +65,25 @@ def test_columns_without_any_value_come_back(tmp_path):
     assert again.transform(table).equals(table)
 
 
-def test_point_masses_come_back_and_older_files_have_none(tmp_path):
+def test_models_of_numeric_columns_come_back(tmp_path):
     path, circuit = tmp_path / "spiked.cw", spiked()
     cw.save(circuit, path)
-    assert cw.load(path).point_masses == circuit.point_masses
-    assert pickle.loads(pickle.dumps(circuit)).point_masses == circuit.point_masses
+    for again in (cw.load(path), pickle.loads(pickle.dumps(circuit))):
+        assert again.table == circuit.table and again.features == circuit.features
+        assert str(again) == str(circuit)
     document, arrays = written(circuit)
     document = {"kind": "Circuit", **document}
-    for flat in ([1, 0], [0, 0, 1], [0.5, 0, 1], [7, 0, 1], [-1, 0, 1], "x", None):
-        changed = {**document, "heaps": flat}
+    (_, own) = document["numeric_columns"]
+    for wrong in (
+        [None], [own, own], [None, None, None], "x", None,
+        [None, own | {"point_masses": [0, 0]}], [None, own | {"point_masses": [1, 0]}],
+        [None, own | {"range": [1]}], [None, own | {"scale": "x"}],
+        [None, own | {"places": 99}],
+    ):  # fmt: skip
+        changed = {**document, "numeric_columns": wrong}
         write_archive(path, changed, arrays, overwrite=True)
-        with pytest.raises(ModelFormatError, match="heaps"):
+        with pytest.raises(ModelFormatError, match="numeric_columns|numbers"):
             cw.load(path)
-    del document["heaps"]
-    write_archive(path, document, arrays, overwrite=True)
-    assert cw.load(path).point_masses == ()
 
 
 def test_deep_circuits_come_back(there_and_back):

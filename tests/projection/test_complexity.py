@@ -120,13 +120,15 @@ def test_held_out_rows_choose_by_complexity(alpha):
 
     class Watched(cw.ProjectedTreeRegressor):
         def _held_out_losses(self, *given):
-            for test, sizes, losses in super()._held_out_losses(*given):
+            for test, found in super()._held_out_losses(*given):
+                sizes, losses = found[5]
                 seen.append((test, sizes.complexity, losses))
-                yield test, sizes, losses
+                yield test, found
 
     tree = Watched(
-        Rough(), max_leaf_nodes=8, complexity="depth", alpha=alpha, random_state=0
-    ).fit(X, y)
+        Rough(), max_leaf_nodes=8, complexity="depth", alpha=alpha, min_samples_leaf=5,
+        random_state=0,
+    ).fit(X, y)  # fmt: skip
     path = tree.size_path_
     loss = np.empty((len(path.size), len(X)))
     for test, complexity, losses in seen:

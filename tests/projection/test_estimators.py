@@ -69,6 +69,9 @@ def test_a_function_of_three_steps_is_found_with_its_uncertainty(rows):
     np.testing.assert_allclose(
         tree.leaves_.epistemic[leaf], said.std(axis=0), atol=1e-12
     )
+    # Estimated from 400 observations.
+    np.testing.assert_allclose(tree.leaves_.aleatoric, 0.5, rtol=0.15)
+    tree = cw.ProjectedTreeRegressor(reference, random_state=0).fit(X)
     np.testing.assert_allclose(tree.leaves_.aleatoric, 0.5, rtol=1e-9)
     # One variance serves rows of which the draws are sure and others.
     assert 0 < tree.size_path_.divergence[-1] < 0.01
@@ -411,13 +414,15 @@ def test_sizes_and_the_papers_alpha_are_judged_on_rows_held_out(seed):
     rng = np.random.default_rng(seed)
     X = rng.uniform(size=(80, 2))
     y = X.sum(axis=1) + 0.3 * rng.normal(size=80)
-    tree = cw.ProjectedTreeRegressor(alpha="cv", max_leaf_nodes=8, random_state=0)
+    tree = cw.ProjectedTreeRegressor(
+        alpha="cv", max_leaf_nodes=8, min_samples_leaf=5, random_state=0
+    )
     kept = []
 
     def remember(*given):
-        for part in type(tree)._held_out_losses(tree, *given):
-            kept.append(part)
-            yield part
+        for test, found in type(tree)._held_out_losses(tree, *given):
+            kept.append((test, *found[5]))
+            yield test, found
 
     tree._held_out_losses = remember
     teacher = DecisionTreeRegressor(min_samples_leaf=4, random_state=0)

@@ -36,7 +36,8 @@ def test_lines_carry_what_the_draws_say(rows):
     np.testing.assert_allclose(
         found.leaves_.epistemic[line], said.std(axis=0), atol=1e-12
     )
-    np.testing.assert_allclose(found.leaves_.aleatoric, 0.5, rtol=1e-9)
+    # Estimated from 400 observations.
+    np.testing.assert_allclose(found.leaves_.aleatoric, 0.5, rtol=0.15)
     scores = found.rules_.evaluate(X, model=reference)
     assert found.fidelity_ == pytest.approx(scores.fidelity, rel=1e-12)
     low, high = found.predict_interval(X, 0.9).T

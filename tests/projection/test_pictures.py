@@ -64,7 +64,7 @@ def test_leaves_of_classes_show_one_class(rows):
 def test_the_band_of_a_size_path_is_a_standard_error_on_both_sides():
     lost, error = np.array([0.5, 0.2, 0.1]), np.array([0.1, 0.05, 0.2])
     path = SizePath(
-        np.arange(1, 4), -lost, lost / 2, lost, error, error, "labels", tolerance=0.15
+        np.arange(1, 4), -lost, lost / 2, lost, error, "labels", tolerance=0.15
     )
     ax = cw.projection.SizePathDisplay(path, chosen=2).plot().ax_
     ends = ax.collections[0].get_paths()[0].vertices

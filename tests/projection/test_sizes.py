@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import BayesianRidge
 from tests.projection.test_estimators import Drawn
 
 import clearwood as cw
@@ -10,44 +9,12 @@ from clearwood.projection.sizes import SizePath, folds_of
 from clearwood.references import Reference
 
 
-def path_of(lost, error, to_best=0.0, tolerance=0.05):
-    sizes, lost = np.arange(1, len(lost) + 1), np.array(lost)
-    errors = (np.broadcast_to(e, len(lost)) for e in (error, to_best))
-    return SizePath(sizes, -lost, lost, lost, *errors, "labels", tolerance)
-
-
-def test_the_fewest_lines_that_are_as_good_as_the_reference():
-    lost = [0.9, 0.2, 0.06, 0.04, 0.01, -0.01]
-    assert path_of(lost, 0.0).smallest_adequate() == 4
-    assert path_of(lost, 0.02).smallest_adequate() == 3
-    assert path_of(lost, 0.0, tolerance=0.0).smallest_adequate() == 6
-    assert path_of(lost, 0.0, tolerance=0.5).smallest_adequate() == 2
-
-
-def test_where_no_size_is_good_enough_sizes_are_compared_with_each_other():
-    # The error of any size is large, as the reference differs from all trees alike.
-    lost = [0.9, 0.5, 0.41, 0.4, 0.45]
-    assert path_of(lost, 0.2, [0.1, 0.05, 0.02, 0.0, 0.01]).smallest_adequate() == 3
-    assert path_of(lost, 0.2, 0.0).smallest_adequate() == 4
-
-
-def test_the_error_to_the_best_size_is_that_of_the_difference_row_by_row():
-    seen = []
-
-    class Watched(cw.ProjectedTreeRegressor):
-        def _held_out_losses(self, *given):
-            for test, sizes, gaps in super()._held_out_losses(*given):
-                seen.append(gaps[sizes.up_to(np.arange(1, 6))])
-                yield test, sizes, gaps
-
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 2))
-    y = X[:, 0] + rng.normal(size=80) / 2
-    tree = Watched(BayesianRidge(), max_leaf_nodes=5, random_state=0).fit(X, y)
-    path, lost = tree.size_path_, np.concatenate(seen, axis=1)
-    apart = lost - lost[path.held_out.argmin()]
-    assert path.error_to_best == pytest.approx(apart.std(axis=1) / np.sqrt(80))
-    assert path.error_to_best.min() == 0 < path.error_to_best[0]
+def test_the_fewest_lines_that_are_as_good_as_the_best():
+    lost = np.array([0.9, 0.3, 0.14, 0.115, 0.1, 0.12])
+    for tolerance, size in ((0.0, 5), (0.016, 4), (0.05, 3), (0.5, 2), (1.0, 1)):
+        error = np.full(6, 0.2)
+        path = SizePath(np.arange(1, 7), -lost, lost, lost, error, "labels", tolerance)
+        assert path.smallest_adequate() == size
 
 
 def test_the_utility_counts_nats_per_leaf():
@@ -88,6 +55,33 @@ def test_sizes_end_where_they_are_told_and_the_smallest_that_is_enough_is_printe
     tree.set_params(tolerance=3.0, min_samples_leaf=1).fit(X)
     chosen = tree.size_path_.smallest_adequate()
     assert chosen == tree.rules_.n_rules < tree.size_path_.size[-1]
+
+
+@pytest.mark.parametrize(("width", "noise", "least"), [(4, 0.0, 2), (50, 3.0, 10)])
+def test_held_out_rows_choose_the_least_number_of_rows(width, noise, least):
+    """Steps of four rows, or of fifty with noise in the reference."""
+
+    class Noisy(Reference):
+        task, n_draws, description = "regression", 1, "steps"
+
+        def draws(self, X):
+            at = np.rint(np.asarray(X)[:, 0] * 200).astype(int)
+            shift = np.random.default_rng(1).normal(size=201)[at]
+            return (4 * (np.floor(at / width) % 2) + noise * shift)[None]
+
+    X = np.random.default_rng(0).permutation(200)[:, None] / 200
+    settings = {"max_leaf_nodes": 60, "refine": False, "random_state": 0}
+    tree = cw.ProjectedTreeRegressor(Noisy(), **settings).fit(X)
+    assert tree.min_samples_leaf_ == least
+    loss = {
+        rows: cw.ProjectedTreeRegressor(Noisy(), min_samples_leaf=rows, **settings)
+        .fit(X)
+        .size_path_.held_out.min()
+        for rows in (2, 10)
+    }
+    assert tree.size_path_.held_out.min() == min(loss.values()) == loss[least]
+    fixed = cw.ProjectedTreeRegressor(Noisy(), n_leaf_nodes=3).fit(X)
+    assert fixed.min_samples_leaf_ == 2
 
 
 def test_held_out_rows_say_how_far_the_tree_is_from_its_reference():
@@ -141,7 +135,7 @@ def test_parts_of_the_rows_hold_all_classes_alike():
     place = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], [30, 30, 5]))
     reference = Rare()
     y = reference.classes[place]
-    tree = cw.ProjectedTreeClassifier(reference, random_state=3)
+    tree = cw.ProjectedTreeClassifier(reference, min_samples_leaf=5, random_state=3)
     tree.fit(place[:, None], y)
     assert [np.sum(y == "rare") for y in reference.refitted_to] == [4] * 5
     # With four rows of it no fold finds a third leaf: two stand for three.

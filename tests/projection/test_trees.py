@@ -1,10 +1,12 @@
 """Trees as they are grown, cut back and refined; cuts between values."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import clearwood as cw
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.schema import features_of
 from clearwood.projection.predictive_draws import PredictiveDraws
 from clearwood.projection.trees import project_trees, projection_problem, value_bins
 from clearwood.references import Reference
@@ -51,6 +53,20 @@ def test_refinement_is_done_where_it_is_asked_for_only(rows):
             np.mean((said.predict(rows) - either(rows)) ** 2) for said in (tree, alone)
         ]
     assert max(apart[True]) < 1e-3 < 0.1 < min(apart[False])
+
+
+@pytest.mark.parametrize("refine", [True, False])
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_trees_are_no_deeper_than_they_may_be(rows, refine, most):
+    def depth(node):
+        return max((1 + depth(child) for child in node.children), default=0)
+
+    # Values on one side of the range differ most, so that deep trees are grown there.
+    problem = problem_of(rows, np.exp(3 * rows[:, 0]), min_samples_leaf=2)
+    free = project_trees(problem, 12, refine=refine)
+    path = project_trees(problem, 12, refine=refine, max_depth=most)
+    assert depth(free[-1]) > 3 and max(map(depth, path)) == most
+    assert [tree.n_leaves for tree in path] == list(range(1, len(path) + 1))
 
 
 def table(seed, min_samples_leaf):
@@ -157,3 +173,14 @@ def test_leaves_count_rows_whatever_these_weigh(rows):
     tree = cw.ProjectedTreeRegressor(Says(either), n_leaf_nodes=4)
     light = tree.fit(rows, sample_weight=weight).predict(rows)
     np.testing.assert_allclose(light, tree.fit(rows).predict(rows), atol=1e-9)
+
+
+def test_categories_of_few_rows_are_not_told_apart():
+    """Sets of labels of one row each could separate any rows, but not new ones."""
+    label = [*"aaaaabbbbbcccc", *"defghi", np.nan]
+    X = pd.DataFrame({"label": label}, dtype="category")
+    features = features_of(X)
+    codes = value_bins(features, features.encode(X)).transform(X)
+    bins = dict(zip(label, codes[:, 0].tolist()))
+    assert len({bins["a"], bins["b"], bins["c"]}) == 3
+    assert all(bins[name] == bins["c"] for name in "cdefghi")

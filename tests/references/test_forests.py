@@ -9,6 +9,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from tests.references.kinds import species, values
+from tests.references.test_noise import check_noise_of
 from tests.wording import refuses
 
 import clearwood as cw
@@ -146,17 +147,18 @@ def test_what_is_predicted_varies_as_new_rows_do(seed):
 def test_noise_of_the_bootstrap_is_of_smaller_forests_on_other_rows():
     X, y = values()
     settings = {"n_draws": 25, "min_samples_leaf": 3, "random_state": 4}
-    excess = []
+    errors, variances = [], []
     for train, test in KFold(5, shuffle=True, random_state=4).split(X):
         fold = BayesianBootstrapForest(
             X.iloc[train], y[train], noise_variance=0, **settings
         )
         draws = fold.draws(X.iloc[test])
-        excess.append((y[test] - draws.mean(axis=0)) ** 2 - draws.var(axis=0))
+        errors.append(y[test] - draws.mean(axis=0))
+        variances.append(draws.var(axis=0))
     forest = BayesianBootstrapForest(X, y, **settings)
-    expected = np.mean(np.concatenate(excess))
-    assert expected > 0
-    np.testing.assert_allclose(forest.noise_variance(X), expected)
+    noise = forest.noise_variance(X)
+    assert (noise == noise[0, 0]).all() and noise[0, 0] > 0
+    check_noise_of(np.concatenate(errors), np.concatenate(variances), noise[0, 0])
 
 
 def test_draws_of_the_bootstrap_differ_more_where_there_are_fewer_rows():
@@ -212,9 +214,9 @@ def test_one_class_is_refused():
 # Fitted forests
 
 
-def noise_by_hand(forest, X, y):
-    """Row by row: the squared error out of bag, less the variance of the trees."""
-    excess = []
+def errors_by_hand(forest, X, y):
+    """Row by row: errors out of bag, and the variance of the trees."""
+    errors, variances = [], []
     for i in range(len(y)):
         said = [
             tree.predict(X[[i]])[0]
@@ -222,8 +224,9 @@ def noise_by_hand(forest, X, y):
             if i not in set(bag.tolist())
         ]
         if len(said) > 1:
-            excess.append((y[i] - np.mean(said)) ** 2 - np.var(said))
-    return max(np.mean(excess), 0.0)
+            errors.append(y[i] - np.mean(said))
+            variances.append(np.var(said))
+    return np.array(errors), np.array(variances)
 
 
 @pytest.mark.parametrize("settings", [{}, {"max_samples": 0.5}])
@@ -231,9 +234,9 @@ def test_noise_of_a_forest_is_from_rows_out_of_bag(settings):
     X, y = values()
     forest = RandomForestRegressor(9, min_samples_leaf=5, random_state=0, **settings)
     reference = cw.reference(forest, X, y)
-    expected = noise_by_hand(reference.model, X.to_numpy(), y)
-    assert expected > 0
-    np.testing.assert_allclose(reference.noise_variance(X), expected)
+    noise = reference.noise_variance(X)
+    assert (noise == noise[0, 0]).all() and noise[0, 0] > 0
+    check_noise_of(*errors_by_hand(reference.model, X.to_numpy(), y), noise[0, 0])
     np.testing.assert_allclose(
         reference.draws(X).mean(axis=0), reference.model.predict(X)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -23,17 +23,19 @@ from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.learning.all_rows import AllRows, check_far
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.units import Units
-from clearwood.circuits.nodes import Node, PointMass, Sum
+from clearwood.circuits.nodes import Node, Sum
 from clearwood.circuits.queries import (
+    CellShares,
     LevelShares,
     MostProbable,
-    ValueShares,
-    conditionals,
+    cell_conditionals,
     most_probable,
     sample,
 )
+from clearwood.circuits.table_variables import TableVariables
+from clearwood.columns.cells import UNSEEN
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.columns.validation import check_table
+from clearwood.columns.validation import check_range, check_table
 from clearwood.columns.variables import (
     library_of,
     positions_of,
@@ -41,16 +43,23 @@ from clearwood.columns.variables import (
     row_of,
     table_of,
 )
-from clearwood.columns.warned_once import users_level, warned_once
+from clearwood.columns.warned_once import is_new, users_level, warned_once
 from clearwood.distributions.of_columns import LEAST_SHARE
-from clearwood.exceptions import InputError, LostDigitsWarning
-
-MIN_SHARE, MIN_CELLS = 0.01, 5
-"""Minimum share and number of a column's cells for one value to be a point mass."""
+from clearwood.exceptions import (
+    ExtrapolationWarning,
+    InputError,
+    LostDigitsWarning,
+    UnknownCategoriesWarning,
+)
 
 FAR = 2 * 2.56 * LEAST_SHARE**0.5
 """Minimum range of eight rows of ten, in standard deviations of the column: a normal
 distribution spreads them over half as much if it is as narrow as leaves may be."""
+
+
+FAR_OUTSIDE = 0.25
+"""Minimum distance of a condition from the range of the training cells, as a share of
+its width, for a warning."""
 
 
 class BaseSPN(DensityMixin, BaseEstimator):
@@ -64,7 +73,7 @@ class BaseSPN(DensityMixin, BaseEstimator):
     circuit_: Circuit
     _library = "pandas"
     _units: Units
-    _point_masses: tuple[PointMass, ...]
+    _table: TableVariables
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -105,30 +114,50 @@ class BaseSPN(DensityMixin, BaseEstimator):
                 "validation_fraction of X is held out."
             )
         self._library = library_of(X)
-        features = read_variables(X, self.discrete)
-        values = features.encode(X)
-        valid = None if X_val is None else encoded(self, X_val, features)
+        columns = read_variables(X, self.discrete)
+        values = columns.encode(X)
+        variables = self.variables_of(columns, values)
+        valid = None if X_val is None else encoded(self, X_val, variables)
         rows = None
         if table is not None:
-            read = partial(_encoded_block, features, self)
+            read = partial(encoded_block, variables, self)
             rows = AllRows(select_used_columns(self, table), [read])
-        self.circuit_ = self.learn_circuit(features, values, valid, all_rows=rows)
+        self.circuit_ = self.learn_circuit(
+            variables.variables, variables.to_variables(values), variables, valid,
+            all_rows=rows,
+        )  # fmt: skip
         return self
+
+    def variables_of(self, columns: FeatureSpace, values: np.ndarray) -> TableVariables:
+        """Variables of the columns of a table, of which encoded rows are given.
+
+        In the thesis every column is one.
+        """
+        for name, levels, cells in zip(columns.names, columns.categories, values.T):
+            if levels is None:
+                check_range(cells[~np.isnan(cells)], f"Column {name!r}")
+        if self.preset == "paper":
+            return TableVariables.plain(columns)
+        return TableVariables.from_values(values, columns)
 
     def learn_circuit(
         self,
         features: FeatureSpace,
         values: np.ndarray,
+        table: TableVariables,
         valid: np.ndarray | None = None,
         learn: Callable[[LearningTable, np.random.Generator], Node] | None = None,
         all_rows: AllRows | None = None,
     ) -> Circuit:
-        """Learn a circuit from encoded rows.
+        """Learn a circuit from rows of variables.
 
         Parameters
         ----------
         features : FeatureSpace
+            The variables.
         values : ndarray of shape (n_rows, n_features)
+        table : TableVariables
+            Of which they are variables; of a classifier all but the last.
         valid : ndarray of shape (n_rows, n_features), optional
             Validation rows, in place of ``validation_fraction`` of ``values``.
         learn : callable, optional
@@ -137,20 +166,20 @@ class BaseSPN(DensityMixin, BaseEstimator):
             Encoded, where ``values`` are a sample of them.
         """
         self._units = units = Units.from_values(values, features)
-        self._point_masses = tuple(point_masses_of(values, features))
+        self._table = table
         warn_of_far_cells(values, features)
         learn = learn or self._learn
         if all_rows is not None:
-            all_rows = all_rows.then(check_far, features).then(units.scaled)
+            all_rows = all_rows.then(units.scaled)
 
         def learn_network(rng: np.random.Generator) -> Node:
             train, chosen_by = values, valid
             if chosen_by is None:
                 train, chosen_by = held_out(values, self.validation_fraction, rng)
-            table = LearningTable(
+            rows = LearningTable(
                 units.scaled(train), units.scaled(chosen_by), features, all_rows
             )
-            return units.restored(learn(table, rng))
+            return units.restored(learn(rows, rng))
 
         parallel = Parallel(self.n_jobs, prefer="threads", return_as="generator")
         found = parallel(
@@ -160,7 +189,7 @@ class BaseSPN(DensityMixin, BaseEstimator):
         n = self.n_networks
         networks = tuple(progress(found, n, "networks", bool(self.verbose)))
         root = networks[0] if n == 1 else Sum(np.full(n, 1 / n), networks)
-        return Circuit(root, features, self._point_masses)
+        return Circuit(root, features, table)
 
     @property
     def degrees_of_freedom_(self) -> int:
@@ -173,7 +202,8 @@ class BaseSPN(DensityMixin, BaseEstimator):
     def score_samples(self, X: Any) -> np.ndarray:
         """Log density of rows, with missing cells marginalized.
 
-        Cells of levels that were not seen in ``fit`` count as missing.
+        A cell of a level that was not seen in ``fit`` has the probability of a new
+        level, the share of levels that occur once, so that such rows are improbable.
 
         Parameters
         ----------
@@ -185,7 +215,9 @@ class BaseSPN(DensityMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             For Dask input a lazy collection.
         """
-        return self.circuit_.compiled.log_likelihood(self._encoded(X))
+        variables = self._encoded(X)
+        warn_of_new_levels(variables, self.circuit_.table)
+        return self.circuit_.log_density(variables)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of rows.
@@ -202,7 +234,7 @@ class BaseSPN(DensityMixin, BaseEstimator):
     @warned_once()
     def conditional(
         self, X: Any, given: Collection[str | int] | str | int | None = None
-    ) -> dict[str, LevelShares | ValueShares]:
+    ) -> dict[str, LevelShares | CellShares]:
         """Conditional distributions of missing cells, given the others of their row.
 
         Parameters
@@ -214,20 +246,22 @@ class BaseSPN(DensityMixin, BaseEstimator):
 
         Returns
         -------
-        dict of str to LevelShares or ValueShares
+        dict of str to LevelShares or CellShares
             By name, for columns with missing cells. Both have ``rows``; ``LevelShares``
             has ``probabilities`` of the levels, ``circuit_.features.categories``, and
-            ``ValueShares`` ``mean``, ``sd``, ``quantile(share)``, ``cdf`` and
+            ``CellShares`` ``mean``, ``sd``, ``quantile(share)``, ``cdf`` and
             ``log_density``.
         """
-        cells, features = self._encoded(X), self.circuit_.features
-        values = cells
+        cells, table = self._encoded(X), self.circuit_.table
+        values, names = cells, table.columns.names
         if given is not None:
-            known = list(positions_of(given, features.names, "given"))
+            columns = positions_of(given, names, "given")
+            known = [v for v in range(cells.shape[1]) if table.column_of(v) in columns]
             values = np.full_like(cells, np.nan)
             values[:, known] = cells[:, known]
-        found = conditionals(self.circuit_, values)
-        return {features.names[j]: answer for j, answer in sorted(found.items())}
+        warn_of_extrapolation(values, table)
+        found = cell_conditionals(self.circuit_, values)
+        return {names[j]: answer for j, answer in sorted(found.items())}
 
     @warned_once()
     def most_probable(self, X: Any) -> MostProbable:
@@ -244,9 +278,18 @@ class BaseSPN(DensityMixin, BaseEstimator):
             ``X``, else an array. ``proved`` marks the rows of which no completion is
             more probable.
         """
-        found = most_probable(self.circuit_, self._encoded(X))
-        table = table_of(found.values, self.circuit_.features, library_of(X))
-        return found._replace(values=table)
+        check_is_fitted(self)
+        table, library = self.circuit_.table, library_of(X)
+        rows = encoded_cells(self, X, table.columns)
+        found = most_probable(self.circuit_, table.to_variables(rows))
+        complete = table.without_masked(found.values)
+        plus = self.circuit_.log_density(complete) - found.log_density
+        rows = table.completed(rows, found.values)
+        return MostProbable(
+            table_of(rows, table.columns, library),
+            found.log_density + plus,
+            found.bound + plus,
+        )
 
     def sample(
         self,
@@ -274,33 +317,73 @@ class BaseSPN(DensityMixin, BaseEstimator):
         check_is_fitted(self)
         if not isinstance(n_samples, Integral) or n_samples < 0:
             raise InputError(f"n_samples is {n_samples!r}; expected an integer >= 0.")
-        features = self.circuit_.features
-        row = row_of(features, {} if given is None else given)
-        drawn = sample(self.circuit_, int(n_samples), as_generator(random_state), row)
-        return table_of(drawn, features, self._library)
+        table, rng = self.circuit_.table, as_generator(random_state)
+        row = row_of(table.columns, {} if given is None else given)
+        known = table.to_variables(row[None])[0]
+        drawn = sample(self.circuit_, int(n_samples), rng, known)
+        return table_of(table.completed(row, drawn), table.columns, self._library)
 
     def _encoded(self, X: Any) -> np.ndarray:
         """Encode rows for the circuit."""
         check_is_fitted(self)
-        return encoded(self, X, self.circuit_.features)
+        return encoded(self, X, self.circuit_.table)
 
 
-def _encoded_block(
-    features: FeatureSpace, estimator: Any, rows: RowsOfTable
+def encoded_block(
+    table: TableVariables, estimator: Any, rows: RowsOfTable
 ) -> np.ndarray:
-    return encoded(estimator, rows.X, features)
+    """Variables of a block of the training table."""
+    cells = encoded_cells(estimator, rows.X, table.columns)
+    return table.to_variables(check_far(cells, table.columns))
 
 
-def encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
-    """Encode a table for circuits; infinite numbers raise an error."""
-    values = features.encode(check_table(estimator, X, reset=False))
+def encoded(estimator: Any, X: Any, table: TableVariables) -> np.ndarray:
+    """Variables of the rows of a table; infinite numbers raise an error."""
+    return table.to_variables(encoded_cells(estimator, X, table.columns))
+
+
+def encoded_cells(estimator: Any, X: Any, columns: FeatureSpace) -> np.ndarray:
+    """Encoded rows of a table; infinite numbers raise an error."""
+    values = columns.encode(check_table(estimator, X, reset=False))
     row, column = np.nonzero(np.isinf(values))
     if len(row):
         raise InputError(
-            f"Column {features.names[column[0]]!r} holds infinity in row {row[0]}; "
+            f"Column {columns.names[column[0]]!r} holds infinity in row {row[0]}; "
             "correct the cell, or leave it empty."
         )
     return values
+
+
+def warn_of_extrapolation(variables: np.ndarray, table: TableVariables) -> None:
+    """Warn of conditions on numbers outside of the range of the training cells."""
+    cells = table.to_rows(variables)
+    for j, own in enumerate(table.numbers):
+        if own is not None and own.range is not None:
+            low, high = own.range
+            beyond = np.maximum(low - cells[:, j], cells[:, j] - high)
+            n = np.count_nonzero(beyond > FAR_OUTSIDE * (high - low))
+            if n:
+                warnings.warn(
+                    f"{n:,} of {len(cells):,} rows of {table.columns.names[j]!r} lie "
+                    f"far outside of the range of the training cells ({low:.6g} to "
+                    f"{high:.6g}): what follows from them is extrapolated.",
+                    ExtrapolationWarning,
+                    stacklevel=users_level(),
+                )
+
+
+def warn_of_new_levels(variables: np.ndarray, table: TableVariables) -> None:
+    """Warn of cells whose level did not occur in fit."""
+    for j, (name, unseen) in enumerate(zip(table.columns.names, table.unseen)):
+        n = np.count_nonzero(variables[:, j] == UNSEEN)
+        if unseen and n and is_new(name):
+            warnings.warn(
+                f"{n:,} of {len(variables):,} rows of {name!r} hold levels that did "
+                "not occur in fit. Their log density is that of a new level, of "
+                f"probability {unseen:.2g}.",
+                UnknownCategoriesWarning,
+                stacklevel=users_level(),
+            )
 
 
 def warn_of_far_cells(values: np.ndarray, features: FeatureSpace) -> None:
@@ -319,26 +402,6 @@ def warn_of_far_cells(values: np.ndarray, features: FeatureSpace) -> None:
                     LostDigitsWarning,
                     stacklevel=users_level(),
                 )
-
-
-def point_masses_of(values: np.ndarray, features: FeatureSpace) -> Iterator[PointMass]:
-    """Values of continuous columns that many cells share.
-
-    Examples
-    --------
-    >>> values = np.array([[x] for x in [0.0] * 30 + [*range(5, 40)]])
-    >>> list(point_masses_of(values, FeatureSpace.numeric(1)))
-    [PointMass(column=0, value=0.0, reach=2.5)]
-    """
-    for j, labels in enumerate(features.categories):
-        if labels is None:
-            present = values[~np.isnan(values[:, j]), j]
-            found, counts = np.unique(present, return_counts=True)
-            gaps = np.diff(found, prepend=-np.inf, append=np.inf)
-            reach = np.minimum(gaps[:-1], gaps[1:]) / 2
-            least = max(MIN_SHARE * len(present), MIN_CELLS)
-            for i in np.flatnonzero(counts >= least):
-                yield PointMass(j, float(found[i]), float(reach[i]))
 
 
 def held_out(

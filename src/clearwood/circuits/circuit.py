@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from clearwood.circuits.nodes import Node, PointMass, Product, Sum, walk, with_children
+import numpy as np
+
+from clearwood.circuits.nodes import Node, Product, Sum, walk, with_children
+from clearwood.circuits.table_variables import TableVariables
 from clearwood.columns.feature_space import FeatureSpace
 
 if TYPE_CHECKING:
@@ -25,18 +28,20 @@ class Circuit:
     ----------
     root : node
     features : FeatureSpace
-        Names of the columns, and the levels of discrete ones, also of numbers (0 and 1,
-        say). It encodes tables: the position of the level for discrete columns, the
-        value for continuous ones, NaN for missing cells.
-    point_masses : tuple of PointMass, optional
-        Values that many rows of the training table share. They do not affect the
-        distribution, only its description: a 0 in nearly all rows of a component is no
-        mean.
+        Names of the variables, and the levels of discrete ones, also of numbers (0 and
+        1, say). A row of variables holds the position of the level for discrete ones,
+        the value for continuous ones, NaN where it is missing.
+    table : TableVariables, optional
+        How the columns of a table are variables, if not each is one as it is.
     """
 
     root: Node
     features: FeatureSpace
-    point_masses: tuple[PointMass, ...] = ()
+    table: TableVariables = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.table is None:
+            object.__setattr__(self, "table", TableVariables.plain(self.features))
 
     def text(self, *, depth: int | None = None, most: int = 8) -> str:
         """Describe the mixture components and the dependence between columns.
@@ -90,12 +95,13 @@ class Circuit:
             else (node, 0)
             for node in walk(self.root)
         ]
-        return _filled, (empty, self.features, self.point_masses)
+        return _filled, (empty, self.features, self.table)
 
     def __repr__(self) -> str:
         # Not the whole tree: there may be thousands of nested nodes.
-        n_columns = self.features.n_features
-        return f"<Circuit of {n_columns} columns and {self.n_nodes} nodes; print it>"
+        return (
+            f"<Circuit of {self.n_columns} columns and {self.n_nodes} nodes; print it>"
+        )
 
     @cached_property
     def compiled(self) -> Compiled:
@@ -103,6 +109,28 @@ class Circuit:
         from clearwood.circuits.compiled import compile_circuit
 
         return compile_circuit(self)
+
+    def log_density(self, variables: np.ndarray) -> np.ndarray:
+        """Log density of rows in the units of the table's columns.
+
+        Parameters
+        ----------
+        variables : ndarray of shape (n_rows, n_variables)
+            NaN where one is missing: it is marginalized. -1 for a level that did not
+            occur in training: as improbable as any of these.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        logs = self.compiled.log_likelihood(variables)
+        units = self.table.log_jacobian(variables) + self.table.log_unseen(variables)
+        return logs + units
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the table, and of the class of a classifier."""
+        return self.features.n_features - len(self.table.place_of)
 
     @property
     def n_nodes(self) -> int:
@@ -125,7 +153,7 @@ class Circuit:
 def _filled(
     empty: list[tuple[Node, int]],
     features: FeatureSpace,
-    point_masses: tuple[PointMass, ...] = (),
+    table: TableVariables,
 ) -> Circuit:
     """Build a circuit from nodes without children and their numbers of children."""
     done: list[Node] = []
@@ -134,4 +162,4 @@ def _filled(
             node = with_children(node, done[len(done) - n :])
             del done[len(done) - n :]
         done.append(node)
-    return Circuit(done[0], features, point_masses)
+    return Circuit(done[0], features, table)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from clearwood._tables.learning import (
 )
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import number_text, probability_text
-from clearwood.circuits.base import BaseSPN, encoded
+from clearwood.circuits.base import BaseSPN, encoded, encoded_block
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.all_rows import AllRows
@@ -30,10 +30,10 @@ from clearwood.circuits.learning.clusters import ALPHA
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.nodes import Node, Sum
-from clearwood.circuits.queries.conditioning import of_columns
-from clearwood.circuits.queries.surprisal import surprisals
+from clearwood.circuits.queries.conditioning import known, of_columns
+from clearwood.circuits.queries.table_cells import cell_surprisals
+from clearwood.circuits.table_variables import TableVariables, with_labels
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.columns.info import ColumnInfo
 from clearwood.columns.validation import check_apart, check_table, check_target
 from clearwood.columns.variables import read_variables
 from clearwood.columns.warned_once import warned_once
@@ -185,15 +185,19 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         default = MiniSPN(random_state=self.random_state)
         network = clone(default if self.network is None else self.network)
         network._validate_params()
-        features = read_variables(X, network.discrete)
-        values = np.column_stack([features.encode(X), label])
-        joint = with_last(features, "class", tuple(self.classes_.tolist()))
+        columns = read_variables(X, network.discrete)
+        cells = columns.encode(X)
+        variables = network.variables_of(columns, cells)
+        values = np.column_stack([variables.to_variables(cells), label])
+        joint = with_labels(variables.variables, "class", tuple(self.classes_.tolist()))
         learn = partial(by_class, network._learn) if self.per_class else None
         rows = None
         if table is not None:
-            read = partial(_with_label, features, self)
+            read = partial(_with_label, variables, self)
             rows = AllRows(select_used_columns(self, table), [read])
-        self.circuit_ = network.learn_circuit(joint, values, learn=learn, all_rows=rows)
+        self.circuit_ = network.learn_circuit(
+            joint, values, variables, learn=learn, all_rows=rows
+        )
         return self
 
     @accepts_tables(shares=True)
@@ -257,15 +261,16 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         list of ClassEvidence
             One per row; printed, it shows the most important cells.
         """
-        values = self._encoded(X)
+        values = known(self.circuit_, self._encoded(X))
         joint = self._log_joint(values)
         classes = self.classes_.tolist()
         label = joint.argmax(axis=1)
         # log p(rest, class) = log p(x, class) - log p(cell | rest, class)
+        table = self.circuit_.table
+        columns, cells = table.columns, table.to_rows(values)
         without = np.stack(
             [
-                joint[:, k, None]
-                + surprisals(self.circuit_, of_class(values, k))[:, :-1]
+                joint[:, k, None] + cell_surprisals(self.circuit_, of_class(values, k))
                 for k in range(len(self.classes_))
             ],
             axis=2,
@@ -273,22 +278,21 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         odds = log_odds(joint, label)
         added = odds[:, None] - log_odds(without, label[:, None])
         share = np.exp(log_softmax(joint, axis=1)).max(axis=1)
-        features = self.circuit_.features
         return [
             ClassEvidence(
                 classes[label[i]],
                 float(share[i]),
                 {
-                    features.names[j]: (_text(row[j], labels), float(added[i, j]))
-                    for j, labels in enumerate(features.categories[:-1])
+                    columns.names[j]: (_text(row[j], labels), float(added[i, j]))
+                    for j, labels in enumerate(columns.categories)
                     if not np.isnan(added[i, j])
                 },
             )
-            for i, row in enumerate(values)
+            for i, row in enumerate(cells)
         ]
 
     def _log_joint(self, values: np.ndarray) -> np.ndarray:
-        """Joint log density of rows and each class."""
+        """Joint log density of rows and each class, up to a number for each row."""
         compiled = self.circuit_.compiled
         n_classes = len(self.classes_)
         each = [compiled.log_likelihood(of_class(values, k)) for k in range(n_classes)]
@@ -302,7 +306,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
     def _encoded(self, X: Any) -> np.ndarray:
         """Encode rows for the circuit, without a class."""
         check_is_fitted(self)
-        return encoded(self, X, without_last(self.circuit_.features))
+        return encoded(self, X, self.circuit_.table)
 
 
 def by_class(
@@ -337,12 +341,12 @@ def _of_class(values: np.ndarray, k: int) -> np.ndarray:
 
 
 def _with_label(
-    features: FeatureSpace, estimator: SPNClassifier, rows: RowsOfTable
+    table: TableVariables, estimator: SPNClassifier, rows: RowsOfTable
 ) -> np.ndarray:
-    """Encode a block of a table, with the class in the last column."""
+    """Variables of a block of a table, with the class in the last column."""
     y = check_target(rows.y, rows.n_rows, numeric=False)
     label = np.searchsorted(estimator.classes_, y)
-    return np.column_stack([encoded(estimator, rows.X, features), label])
+    return np.column_stack([encoded_block(table, estimator, rows), label])
 
 
 def log_odds(log_joint: np.ndarray, label: np.ndarray) -> np.ndarray:
@@ -363,22 +367,6 @@ def _text(value: float, labels: tuple[Any, ...] | None) -> str:
 def of_class(values: np.ndarray, label: float) -> np.ndarray:
     """Encoded rows with their class in the last column."""
     return np.column_stack([values, np.full(len(values), label)])
-
-
-def with_last(
-    features: FeatureSpace, name: str, labels: tuple[Any, ...]
-) -> FeatureSpace:
-    """Append a column of labels; its name gets underscores where it is taken."""
-    while name in features.names:
-        name += "_"
-    return replace(
-        features,
-        names=(*features.names, name),
-        categories=(*features.categories, labels),
-        lookup=(*features.lookup, "exact"),
-        missing_at=(*features.missing_at, None),
-        info=(*features.info, ColumnInfo()),
-    )
 
 
 def without_last(features: FeatureSpace) -> FeatureSpace:

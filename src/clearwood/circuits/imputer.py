@@ -14,17 +14,21 @@ from clearwood._estimators import Interval, fit_context
 from clearwood._numeric import spawn_generators
 from clearwood._tables import SAMPLE_ROWS, is_read_in_blocks, open_rows
 from clearwood._tables.learning import transform_table
-from clearwood.circuits.base import BaseSPN, encoded
+from clearwood.circuits.base import BaseSPN, encoded_cells
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.queries.completion import most_probable
 from clearwood.circuits.queries.draws import draw_missing
-from clearwood.circuits.queries.shares import LevelShares, conditionals
+from clearwood.circuits.queries.shares import LevelShares
+from clearwood.circuits.queries.table_cells import cell_conditionals
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.validation import check_table
 from clearwood.columns.variables import NOTHING
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
+
+N_NETWORKS = 5
+"""Number of networks of the default density."""
 
 
 class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -39,7 +43,8 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     network : MiniSPN, LearnSPN, ParetoSPN or HybridSPN, default=None
-        Learner of the density; it is cloned. By default a `MiniSPN`.
+        Learner of the density; it is cloned. By default a `MiniSPN` of five networks,
+        which imputes numbers better than one.
     joint : bool, default=False
         Whether the cells of a row are imputed by their jointly most probable values,
         see `circuits.queries.most_probable`. By default each is imputed by its own:
@@ -122,7 +127,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         # The network warns of a sample.
         rows = open_rows(X).sample(SAMPLE_ROWS).X if in_blocks else X
         checked = check_table(self, rows, reset=True)
-        default = MiniSPN(random_state=self.random_state)
+        default = MiniSPN(n_networks=N_NETWORKS, random_state=self.random_state)
         network = clone(default if self.network is None else self.network)
         self.circuit_ = network.fit(X if in_blocks else checked).circuit_
         return self
@@ -151,16 +156,17 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                     "gets guesses only: set n_draws=0, or draw for some rows at a time."
                 )
             return transform_table(self, self.transform, X, _as_it_is)
-        X, values = self._read(X)
+        X, rows, variables = self._read(X)
         if self.n_draws:
-            return self._drawn(X, values, 1)[0]
+            return self._drawn(X, rows, variables, 1)[0]
+        table = self.circuit_.table
         if self.joint:
-            best = most_probable(self.circuit_, values).values
-            return filled(X, self._features, values, best)
-        best = values.copy()
-        for j, own in conditionals(self.circuit_, values).items():
-            best[own.rows, j] = own.mode if isinstance(own, LevelShares) else own.mean
-        return filled(X, self._features, values, best)
+            best = most_probable(self.circuit_, variables).values
+            return filled(X, table.columns, rows, table.completed(rows, best))
+        values = rows.copy()
+        for j, own in cell_conditionals(self.circuit_, variables).items():
+            values[own.rows, j] = own.mode if isinstance(own, LevelShares) else own.mean
+        return filled(X, table.columns, rows, values)
 
     @warned_once()
     def draws(self, X: Any) -> list[Any]:
@@ -175,24 +181,27 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         list of ndarray or frame
             The first is that of ``transform``.
         """
-        X, values = self._read(X)
-        return self._drawn(X, values, self.n_draws)
+        return self._drawn(*self._read(X), self.n_draws)
 
-    def _drawn(self, X: Any, values: np.ndarray, n: int) -> list[Any]:
-        return [
-            filled(X, self._features, values, draw_missing(self.circuit_, values, rng))
+    def _drawn(
+        self, X: Any, rows: np.ndarray, variables: np.ndarray, n: int
+    ) -> list[Any]:
+        table = self.circuit_.table
+        drawn = (
+            draw_missing(self.circuit_, variables, rng)
             for rng in spawn_generators(self.random_state, n)
+        )
+        return [
+            filled(X, table.columns, rows, table.completed(rows, one)) for one in drawn
         ]
 
-    @property
-    def _features(self) -> FeatureSpace:
-        return self.circuit_.features
-
-    def _read(self, X: Any) -> tuple[Any, np.ndarray]:
-        """A table, and its encoded rows."""
+    def _read(self, X: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        """A table, its encoded rows, and their variables."""
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
-        return X, encoded(self, X, self._features)
+        table = self.circuit_.table
+        rows = encoded_cells(self, X, table.columns)
+        return X, rows, table.to_variables(rows)
 
 
 def _as_it_is(nothing: Any) -> Any:

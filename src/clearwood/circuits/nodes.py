@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -56,22 +56,6 @@ class Product:
 
 
 Node = Sum | Product | Leaf
-
-
-class PointMass(NamedTuple):
-    """A value that many cells of a continuous column share.
-
-    Attributes
-    ----------
-    column : int
-    value : float
-    reach : float
-        Half the distance to the nearest other value in the table.
-    """
-
-    column: int
-    value: float
-    reach: float
 
 
 def in_order(variables: tuple[int, ...]) -> tuple[int, ...]:

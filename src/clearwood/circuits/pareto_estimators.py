@@ -159,16 +159,17 @@ class ParetoSPN(BaseSPN):
             visible=bool(self.verbose),
         )
         units = self._units
-        plus = units.log_density_of_one(table.valid)
-        self.front_ = [
-            SizedCircuit(
-                one.degrees_of_freedom,
-                one.log_likelihood + plus,
-                Circuit(
-                    units.restored(one.root.node), table.features, self._point_masses
-                ),
-            )
+        circuits = [
+            Circuit(units.restored(one.root.node), table.features, self._table)
             for one in front
+        ]
+        plus = 0.0
+        if len(table.valid):  # in the units of the table, the same for all
+            own = circuits[0].log_density(units.unscaled(table.valid)).mean()
+            plus = float(own) - front[0].log_likelihood
+        self.front_ = [
+            SizedCircuit(one.degrees_of_freedom, one.log_likelihood + plus, circuit)
+            for one, circuit in zip(front, circuits)
         ]
         return polished(likeliest(front).root.node, ALPHA, table, options)
 

@@ -12,39 +12,50 @@ from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.classifier import SPNClassifier
 from clearwood.circuits.estimators import LearnSPN, MiniSPN
 from clearwood.circuits.imputer import SPNImputer
-from clearwood.circuits.nodes import Node, PointMass, Product, Sum, walk
+from clearwood.circuits.nodes import Node, Product, Sum, walk
 from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN
+from clearwood.circuits.queries.conditioning import of_columns
+from clearwood.circuits.table_variables import (
+    PLACES,
+    LogScale,
+    NumericColumn,
+    TableVariables,
+    with_others,
+)
 from clearwood.circuits.validity import check_circuit
-from clearwood.codec.documents import Place
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.variables import NOTHING
 from clearwood.distributions import LEAVES
 
 SUM, PRODUCT = 0, 1
 
-POINT_MASSES = "a continuous column, a value and a reach each"
-
-
-def _read_point_masses(place: Place) -> tuple[PointMass, ...]:
-    numbers = place.numbers().tolist()
-    found = tuple(PointMass(int(j), *own) for j, *own in zip(*[iter(numbers)] * 3))
-    if _flat(found) != numbers:
-        place.fail("other numbers", POINT_MASSES)
-    return found
-
-
-def _flat(point_masses: tuple[PointMass, ...]) -> list[float]:
-    return [x for mass in point_masses for x in mass]
-
+PAIR = codec.checked(
+    codec.tuple_of(codec.NUMBER), lambda ends: len(ends) == 2, "the ends of a range"
+)
+POINT_MASSES = codec.checked(
+    codec.tuple_of(codec.NUMBER),
+    lambda masses: list(masses) == sorted(set(masses)),
+    "ascending numbers",
+)
+LOG_SCALE = codec.record(
+    codec.Field("start", codec.NUMBER),
+    codec.Field("unit", codec.checked(codec.NUMBER, lambda x: x > 0, "more than 0")),
+    make=LogScale,
+)
+NUMERIC_COLUMN = codec.record(
+    codec.Field("point_masses", POINT_MASSES),
+    codec.Field("scale", codec.optional(LOG_SCALE)),
+    codec.Field("places", codec.optional(codec.integer(PLACES[0], PLACES[-1]))),
+    codec.Field("range", codec.optional(PAIR)),
+    make=NumericColumn,
+)
+NUMERIC_COLUMNS = codec.tuple_of(codec.optional(NUMERIC_COLUMN))
+"""Models of the numeric columns of a table, null for discrete ones."""
 
 CIRCUIT = (
     codec.FEATURES,
-    codec.Field(
-        "heaps",
-        codec.FieldType(_flat, _read_point_masses),
-        "point_masses",
-        absent=(),
-    ),
+    codec.Field("numeric_columns", NUMERIC_COLUMNS),
+    codec.Array("unseen", "f", "columns", check=codec.within(0.0, 1.0)),
     codec.Array("kind", "i", "nodes"),
     codec.Array("children", "i", "nodes"),
     codec.Pieces("whole", "i", size="nodes"),
@@ -64,16 +75,26 @@ ESTIMATOR = (
 
 
 def _take(circuit: Circuit) -> dict[str, Any]:
-    nodes = list(walk(circuit.root))
+    nodes, table = list(walk(circuit.root)), circuit.table
+    # The class of a classifier; the table determines the variables before.
+    further = range(table.n_variables, circuit.features.n_features)
+    others = of_columns(circuit.features, further)
     plain = [_plain(node) for node in nodes]
     return {
-        "features": _put(circuit.features, NOTHING, ()),
+        "features": _put(with_others(table.columns, others), NOTHING, ()),
         "kind": [kind for kind, _, _ in plain],
         "children": [len(getattr(node, "children", ())) for node in nodes],
         "whole": [whole for _, whole, _ in plain],
         "numbers": [numbers for _, _, numbers in plain],
-        "point_masses": circuit.point_masses,
+        "numeric_columns": [_as_dict(own) for own in circuit.table.numbers],
+        "unseen": circuit.table.unseen,
     }
+
+
+def _as_dict(own: NumericColumn | None) -> dict[str, Any] | None:
+    if own is None:
+        return None
+    return own._asdict() | {"scale": own.scale and own.scale._asdict()}
 
 
 def _plain(node: Node) -> tuple[int, Any, Any]:
@@ -94,11 +115,17 @@ def _put(
 
 def _make(kind: Any, values: dict[str, Any]) -> Circuit:
     features = _put(values["features"], (), NOTHING)
-    continuous = {j for j, own in enumerate(features.categories) if own is None}
-    fits = {mass.column for mass in values["point_masses"]} <= continuous
-    codec.require(fits, "heaps", POINT_MASSES)
+    numbers = values["numeric_columns"]
+    d = len(numbers)
+    is_numeric = [own is None for own in features.categories]
+    fits = [own is not None for own in numbers] == is_numeric[:d]
+    codec.require(fits, "numeric_columns", "one for each numeric column of the table")
+    table = TableVariables(
+        of_columns(features, range(d)), numbers, tuple(values["unseen"].tolist())
+    )
+    others = of_columns(features, range(d, features.n_features))
     with codec.refusing("numbers"):
-        circuit = Circuit(_root(values), features, values["point_masses"])
+        circuit = Circuit(_root(values), with_others(table.variables, others), table)
         check_circuit(circuit)
     return circuit
 
@@ -131,10 +158,11 @@ def _node(
 def _make_estimator(kind: Any, values: dict[str, Any]) -> Any:
     circuit = _make(Circuit, values)
     is_classifier = kind is SPNClassifier
-    found = codec.filled(kind(), values, circuit.features.n_features - is_classifier)
+    found = codec.filled(kind(), values, circuit.table.columns.n_features)
     # Of a classifier the class is the last column.
-    fits = circuit.features.categories[-1:] == (codec.classes_of(found),)
-    codec.require(fits or not is_classifier, "classes", "those of the last column")
+    others = circuit.features.categories[circuit.table.n_variables :]
+    fits = others == ((codec.classes_of(found),) if is_classifier else ())
+    codec.require(fits, "classes", "those of the last column")
     found.circuit_ = circuit
     return found
 

@@ -324,6 +324,12 @@ class MultivariateGaussian:
         found = maximise(moments, self.mean, LEAST_SHARE * own, alpha, own)
         return MultivariateGaussian(self.variables, *found)
 
+    def marginal(self, columns: Sequence[int]) -> MultivariateGaussian:
+        """Joint distribution of some of its columns."""
+        at = [self.variables.index(j) for j in columns]
+        covariance = self.covariance[np.ix_(at, at)]
+        return MultivariateGaussian(tuple(columns), self.mean[at], covariance)
+
     def by_pattern(self, own: np.ndarray) -> Iterator[Pattern]:
         """Conditional distributions by pattern of missing entries of its columns."""
         return by_pattern(own, self.mean, self.covariance)

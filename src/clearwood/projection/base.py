@@ -9,19 +9,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
-from clearwood._numeric import as_generator, weighted_mean_and_error
+from clearwood._numeric import as_generator
 from clearwood._numeric.progress import progress
-from clearwood._tables.learning import accepts_tables, sample_of
+from clearwood._tables.learning import sample_of
 from clearwood._words.labels import target_name
 from clearwood.columns.schema import features_of
-from clearwood.columns.validation import (
-    check_excluded,
-    check_table,
-    interval_ends,
-)
+from clearwood.columns.validation import check_excluded
 from clearwood.exceptions import InputError
 from clearwood.projection.leaves import Leaves
 from clearwood.projection.predictive_draws import (
@@ -31,6 +26,7 @@ from clearwood.projection.predictive_draws import (
     check_fit_rows,
     find_reference,
     predictive_draws,
+    targets_of,
 )
 from clearwood.projection.proxy_fidelity import (
     explained_share,
@@ -44,18 +40,23 @@ from clearwood.projection.sizes import (
     complexity_of,
     fit_path,
     folds_of,
+    judged,
     losses_on,
 )
+from clearwood.projection.tasks import ProjectedPredictions
 from clearwood.projection.trees import leaves_of, value_bins
 from clearwood.rules import RuleList, Training
 from clearwood.rules.evaluation.tables import counted
 from clearwood.search import Grid
 
+LEAST_ROWS = 2, 10
+"""Minimum numbers of rows of a leaf among which held-out rows choose."""
+
 N_FOLDS = 5
 """Number of folds for the choice of the size (section 3.2.2)."""
 
 
-class ProjectedRules(BaseEstimator):
+class ProjectedRules(ProjectedPredictions, BaseEstimator):
     """Base class of projected trees and rule lists: the method.
 
     A subclass finds trees, or lists, of all sizes in ``_project`` and prints them in
@@ -74,7 +75,7 @@ class ProjectedRules(BaseEstimator):
     alpha: float | str | None
     complexity: str | Callable[[Any], float]
     tolerance: float
-    min_samples_leaf: int
+    min_samples_leaf: int | str
     exclude_features: Sequence[str | int]
     round_thresholds: bool
     verbose: bool
@@ -84,7 +85,10 @@ class ProjectedRules(BaseEstimator):
         "reference": "no_validation",
         "alpha": [None, StrOptions({"cv"}), Interval(Real, 0, None, closed="left")],
         "tolerance": [Interval(Real, 0, None, closed="left")],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "min_samples_leaf": [
+            StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+        ],
         "exclude_features": "no_validation",
         "round_thresholds": ["boolean"],
         "verbose": ["verbose"],
@@ -100,6 +104,7 @@ class ProjectedRules(BaseEstimator):
         grid: Grid,
         weight: np.ndarray,
         generator: np.random.Generator,
+        min_samples_leaf: int,
     ) -> Sequence[Any]:
         """Trees or lists of all sizes, the smallest first."""
         raise NotImplementedError
@@ -166,23 +171,23 @@ class ProjectedRules(BaseEstimator):
         labels = None if y is None else self._positions(y)
         predictive = predictive_draws(self.reference_, X)
         training = self._training(X, labels, weight, predictive)
-        path = self._project(self._target(predictive), training.grid, weight, generator)
-        path, self.size_path_ = self._evaluate_sizes(
-            path, predictive, X, labels, training, generator
+        path, self.size_path_ = self._find_path(
+            predictive, X, labels, training, generator
         )
-        chosen = self.size_path_.size.tolist().index(self._choose_size())
+        chosen = self.size_path_.chosen(self.alpha_)
         rules = self._print(path, chosen, predictive, training).with_metadata(
             model=self.reference_.description, method="projection"
         )
         self.rules_ = rules.with_target(name)
-        self.leaves_ = self._leaves(predictive, training, self.rules_)
+        observed = targets_of(self.reference_, training)
+        self.leaves_ = self._leaves(predictive, training, self.rules_, observed)
         predicted = self.rules_.answers_encoded(training.encoded)
         self.fidelity_ = explained_share(predictive.mean, predicted, weight)
         # A single rule is constant, as requested.
         if self._max_size > 1:
             warning = warn_of_poor_fit(
                 self.fidelity_, predictive.mean, predicted, labels, training.classes,
-                self.min_samples_leaf,
+                self.min_samples_leaf_,
                 remedy(self, int(self.size_path_.size[chosen])),
             )  # fmt: skip
             if warning:
@@ -205,6 +210,19 @@ class ProjectedRules(BaseEstimator):
     def _max_size(self) -> int:
         size, largest = (getattr(self, name) for name in self._sizes)
         return int(largest if size == "auto" else size)
+
+    @property
+    def _holds_out(self) -> bool:
+        """Whether held-out rows choose the size."""
+        size = getattr(self, self._sizes[0])
+        return size == "auto" and (self.alpha is None or isinstance(self.alpha, str))
+
+    @property
+    def _least_rows(self) -> tuple[int, ...]:
+        """Minimum numbers of rows of a leaf to be tried."""
+        if self.min_samples_leaf != "auto":
+            return (int(self.min_samples_leaf),)
+        return LEAST_ROWS if self._holds_out else LEAST_ROWS[:1]
 
     def _positions(self, y: np.ndarray) -> np.ndarray:
         """Observed targets as numbers."""
@@ -238,56 +256,55 @@ class ProjectedRules(BaseEstimator):
         """Target of the structure: all draws as one."""
         return predictive.pooled
 
-    def _evaluate_sizes(
+    def _find_path(
         self,
-        path: Sequence[Any],
         predictive: PredictiveDraws,
         X: Any,
         labels: np.ndarray | None,
         training: Training,
         generator: np.random.Generator,
     ) -> tuple[Sequence[Any], SizePath]:
-        """Evaluate each size on the training rows and, if it is free, on held-out rows.
+        """Project, and evaluate each size; if it is free, also on held-out rows.
 
-        The latter also determine ``alpha``, where requested (section 3.2.2). Sizes that
-        a simpler one equals are dropped.
+        The latter also determine ``alpha``, where requested (section 3.2.2), and the
+        minimum number of rows of a leaf. Sizes that a simpler one equals are dropped.
         """
-        weight, target = training.weight, self._target(predictive)
-        path, _, sizes = self._fit_path(path, target, training.grid, weight, training)
+        rows = self._target(predictive), training.grid, training.weight
+        fitted = {
+            least: self._fit_path(*rows, training, generator, least)
+            for least in self._least_rows
+        }
         self.alpha_ = None if isinstance(self.alpha, str) else self.alpha
-        is_free = getattr(self, self._sizes[0]) == "auto" and self.alpha_ is None
-        if not is_free or len(path) == 1:
+        self.min_samples_leaf_, best = min(fitted), []
+        path, _, sizes = fitted[self.min_samples_leaf_]
+        if not self._holds_out or len(path) == 1:
             return path, sizes
-        alphas = sizes.alphas
-        loss = np.empty((len(path), len(training)))
-        loss_by_alpha = np.empty((len(alphas), len(training)))
-        folds = self._held_out_losses(X, labels, training, predictive, generator)
-        for test, fold_path, losses in folds:
-            loss[:, test] = losses[fold_path.up_to(sizes.complexity)]
-            loss_by_alpha[:, test] = losses[fold_path.best_at(alphas)]
-        if self.alpha == "cv":
-            mean, _ = weighted_mean_and_error(loss_by_alpha, weight)
-            self.alpha_ = float(alphas[mean.argmin()])
-        mean, error = weighted_mean_and_error(loss, weight)
-        _, to_best = weighted_mean_and_error(loss - loss[mean.argmin()], weight)
+        folds = list(self._held_out_losses(X, labels, training, predictive, generator))
+        for least, (path, _, sizes) in fitted.items():
+            parts = [(test, *found[least]) for test, found in folds]
+            sizes, alpha = judged(sizes, parts, training.weight)
+            best.append((sizes.least_loss, -least, path, sizes, alpha))
+        # Of equal ones the larger leaves.
+        _, least, path, sizes, alpha = min(best, key=lambda found: found[:2])
+        self.min_samples_leaf_ = -least
+        self.alpha_ = alpha if self.alpha == "cv" else None
         return path, replace(
             sizes,
-            held_out=mean,
-            standard_error=error,
-            error_to_best=to_best,
             evaluated_on="labels" if self._uses_labels(labels) else "reference",
             tolerance=self.tolerance if self.alpha is None else None,
         )
 
     def _fit_path(
         self,
-        path: Sequence[Any],
         target: PredictiveDraws,
         grid: Grid,
         weight: np.ndarray,
         training: Training,
+        generator: np.random.Generator,
+        min_samples_leaf: int,
     ) -> FittedPath:
         """Those of a path that no simpler one equals, with their leaves."""
+        path = self._project(target, grid, weight, generator, min_samples_leaf)
         complexity = np.array([len(proxy.boxes) + 1 for proxy in path])
         measure = self.complexity
         name = getattr(measure, "__name__", str(measure))
@@ -314,8 +331,8 @@ class ProjectedRules(BaseEstimator):
         training: Training,
         predictive: PredictiveDraws,
         generator: np.random.Generator,
-    ) -> Iterator[tuple[np.ndarray, SizePath, np.ndarray]]:
-        """Per fold its rows, the sizes found on all others, and their losses."""
+    ) -> Iterator[tuple[np.ndarray, dict[int, tuple[SizePath, np.ndarray]]]]:
+        """Per fold its rows, and the sizes found on all others with their losses."""
         classes = self.reference_.classes
         by_class = None if classes is None else labels
         fold = folds_of(len(training), N_FOLDS, generator, by_class)
@@ -336,85 +353,30 @@ class ProjectedRules(BaseEstimator):
                 held_out = predictive_draws(refitted, take_rows(X, test))
                 held_out = held_out.smoothed(len(rows), fitted.baseline(weight))
                 truth = labels[test]
-            target = self._target(fitted)
-            path = self._project(target, grid, weight, generator)
-            path, leaves, sizes = self._fit_path(path, target, grid, weight, training)
-            leaf = [leaves_of(proxy, training.grid.take(test)) for proxy in path]
-            baseline = fitted.baseline(weight)
-            leaves = [params.smoothed(len(rows), baseline) for params in leaves]
+            target, baseline = self._target(fitted), fitted.baseline(weight)
             if truth is None:
                 held_out = self._target(held_out)
-            yield test, sizes, losses_on(leaves, leaf, held_out, truth)
-
-    def _choose_size(self) -> int:
-        if self.alpha_ is not None:
-            return self.size_path_.best_by_utility(self.alpha_)
-        if self.size_path_.held_out is None:
-            return int(self.size_path_.size[-1])
-        return self.size_path_.smallest_adequate()
+            found = {}
+            for least in self._least_rows:
+                path, leaves, sizes = self._fit_path(
+                    target, grid, weight, training, generator, least
+                )
+                leaf = [leaves_of(proxy, training.grid.take(test)) for proxy in path]
+                leaves = [params.smoothed(len(rows), baseline) for params in leaves]
+                found[least] = (
+                    sizes,
+                    losses_on(leaves, leaf, held_out, truth, training.weight[test]),
+                )
+            yield test, found
 
     def _leaves(
-        self, predictive: PredictiveDraws, training: Training, rules: RuleList
+        self,
+        predictive: PredictiveDraws,
+        training: Training,
+        rules: RuleList,
+        observed: np.ndarray | None = None,
     ) -> Leaves:
         leaf = rules.apply_encoded(training.encoded)
         share = training.weight / training.weight.sum()
-        return Leaves.from_predictive(predictive, leaf, share, self._family())
-
-    @accepts_tables()
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict with the printed rules.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            Or a table read in blocks, as in ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            For Dask a lazy collection.
-        """
-        check_is_fitted(self, "rules_")
-        return self.rules_.predict(check_table(self, X, reset=False))
-
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
-        """Prediction interval of an observation, or interval of a class probability.
-
-        In regression the interval is for an observation: it includes the variation of
-        the reference's draws, their noise, and what the rule leaves out. For classes it
-        is for each class's mean probability in the rule, and has zero width where the
-        reference has one draw.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        coverage : float, default=0.9
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2) or (n_samples, n_classes, 2)
-            Lower and upper ends.
-        """
-        check_is_fitted(self, "rules_")
-        ends = interval_ends(coverage)
-        predictive = self._predictive(check_table(self, X, reset=False))
-        return np.stack([predictive.quantile(end) for end in ends], axis=-1)
-
-    def _predictive(self, X: Any) -> PredictiveDraws:
-        """Predictive distributions of rows under the rules, draw by draw."""
-        encoded = self.rules_.encode(X)
-        return self.leaves_.predictive(self.rules_.apply_encoded(encoded))
-
-    def predict_draws(self, X: Any) -> np.ndarray:
-        """Means, rates or class probabilities under each posterior draw.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_draws, n_samples) or (n_draws, n_samples, n_classes)
-        """
-        check_is_fitted(self, "rules_")
-        return self._predictive(check_table(self, X, reset=False)).draws
+        leaves = Leaves.from_predictive(predictive, leaf, share, self._family())
+        return leaves.with_observed(observed, leaf, training.weight)

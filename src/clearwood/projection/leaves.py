@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import ndtr, xlogy
 
 from clearwood._numeric import product
 from clearwood.projection.predictive_draws import (
     EPS,
+    NORMAL_ENDS,
     SMALLEST_VARIANCE,
     PredictiveDraws,
     smoothed,
 )
+
+ROWS_OF_ALL = 20
+"""Rows of the whole tree that count as if they were in each leaf, where the spread of
+observations in it is estimated."""
 
 
 class Leaves(NamedTuple):
@@ -27,11 +32,15 @@ class Leaves(NamedTuple):
         Mean, rate or class probabilities of the leaf.
     variances : ndarray of shape (n_draws, n_leaves) or None
         Variance of an observation around the mean.
+    errors : ndarray of shape (n_leaves, n_levels) or None
+        Quantiles of the difference of an observation from the prediction of the leaf,
+        at the levels of ``NORMAL_ENDS``; None where no observations are known.
     """
 
     share: np.ndarray
     means: np.ndarray
     variances: np.ndarray | None
+    errors: np.ndarray | None = None
 
     @classmethod
     def from_predictive(
@@ -72,6 +81,48 @@ class Leaves(NamedTuple):
         least = SMALLEST_VARIANCE * max(float(values.mean(axis=0).var()), 1e-300)
         return cls(total, centre + means, np.maximum(variances, least))
 
+    def with_observed(
+        self, y: np.ndarray | None, leaf: np.ndarray, weight: np.ndarray
+    ) -> Leaves:
+        """Estimate the spread of observations in each leaf from observed targets.
+
+        A normal distribution with one variance for all leaves is the nearest one to the
+        reference, equation (6), but not that of the observations in a leaf. Means stay;
+        variances and quantiles become those of the leaf's own rows, and of all rows,
+        rescaled, with the weight of ``ROWS_OF_ALL``. The tree was fitted to these rows,
+        so the spread is widened where equation (6) has a larger mean variance.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_rows,) or None
+            None leaves them as they are.
+        leaf : ndarray of int of shape (n_rows,)
+        weight : ndarray of shape (n_rows,)
+        """
+        if y is None or self.variances is None:
+            return self
+        weight = weight / weight.mean()
+        error = y - self.means.mean(axis=0)[leaf]
+        rows, squares = np.bincount(leaf, weight), np.bincount(leaf, weight * error**2)
+        pooled = max(float(squares.sum() / rows.sum()), 1e-300)
+        variances = (squares + ROWS_OF_ALL * pooled) / (rows + ROWS_OF_ALL)
+        between = self.means.var(axis=0)
+        of_reference = (self.variances.mean(axis=0) + between) @ self.share
+        widened = max(1.0, float(of_reference / (variances @ self.share)))
+        scale, levels = np.sqrt(variances), ndtr(NORMAL_ENDS)
+        errors = np.empty((len(rows), len(levels)))
+        for i, size in enumerate(scale):
+            values = np.append(error[leaf == i], error * size / scale[leaf])
+            share = np.append(weight[leaf == i], weight * ROWS_OF_ALL / len(y))
+            errors[i] = np.quantile(
+                values, levels, weights=share, method="inverted_cdf"
+            )
+        noise = np.maximum(widened * variances - between, SMALLEST_VARIANCE * pooled)
+        return self._replace(
+            variances=np.broadcast_to(noise, self.means.shape),
+            errors=np.sqrt(widened) * errors,
+        )
+
     @property
     def log_likelihood(self) -> float:
         """Expected log likelihood per row under the reference, mean over the draws.
@@ -90,7 +141,8 @@ class Leaves(NamedTuple):
     def predictive(self, leaf: np.ndarray) -> PredictiveDraws:
         """Predictive distributions of rows in given leaves, as of a reference."""
         noise = None if self.variances is None else self.variances[:, leaf]
-        return PredictiveDraws(self.means[:, leaf], noise)
+        errors = None if self.errors is None else self.errors[leaf]
+        return PredictiveDraws(self.means[:, leaf], noise, errors)
 
     def smoothed(self, n_rows: int, baseline: float | None) -> Leaves:
         """Shrink rates or probabilities, as if each leaf had a row at the baseline."""

@@ -112,8 +112,8 @@ class _ProjectedRuleList(ProjectedRules):
         max_rules: int = 10,
         alpha: float | str | None = None,
         complexity: str | Callable[[RuleList], float] = "size",
-        tolerance: float = 0.05,
-        min_samples_leaf: int = 5,
+        tolerance: float = 0.001,
+        min_samples_leaf: int | str = 5,
         exclude_features: Sequence[str | int] = (),
         round_thresholds: bool = True,
         verbose: bool = False,
@@ -145,8 +145,9 @@ class _ProjectedRuleList(ProjectedRules):
         grid: Grid,
         weight: np.ndarray,
         generator: np.random.Generator,
+        min_samples_leaf: int,
     ) -> list[BoxList]:
-        largest, least = self._max_size, self.min_samples_leaf
+        largest, least = self._max_size, min_samples_leaf
         return project_lists(
             target, self._family(), grid, weight, largest, least, generator
         )
@@ -188,10 +189,8 @@ class ProjectedRuleListRegressor(ProjectedValues, _ProjectedRuleList):
         As in :class:`ProjectedTreeRegressor`.
     n_rules : int or "auto", default="auto"
         Maximum number of rules, the default included; fewer where more do not help.
-        "auto" takes the fewest with which held-out rows are as likely as under the
-        reference fitted without them, up to ``tolerance`` and one standard error; if no
-        size satisfies this, the fewest that are worse than the best size by no more
-        than one standard error of the difference.
+        "auto" takes the fewest with which held-out rows are as likely as with the best
+        number, up to ``tolerance``.
     max_rules : int, default=10
         Maximum number of rules, where the size is chosen.
     alpha : float or "cv", optional
@@ -200,11 +199,12 @@ class ProjectedRuleListRegressor(ProjectedValues, _ProjectedRuleList):
         What ``alpha`` penalizes, and by which "auto" takes the simplest list: the
         number of rules, their literals, or a function of the
         :class:`~clearwood.RuleList`; see :class:`ProjectedTreeRegressor`.
-    tolerance : float, default=0.05
-        Loss that a shorter list may have relative to the reference, in nats per
-        held-out row.
-    min_samples_leaf : int, default=5
-        Minimum number of training rows covered by a rule.
+    tolerance : float, default=0.001
+        Loss that a shorter list may have relative to the best number of rules, in nats
+        per held-out row.
+    min_samples_leaf : int or "auto", default=5
+        Minimum number of training rows covered by a rule; "auto" as in
+        :class:`ProjectedTreeRegressor`.
     exclude_features, round_thresholds, verbose, random_state
         As in :class:`ProjectedTreeRegressor`; the seed also generates the candidate
         boxes.

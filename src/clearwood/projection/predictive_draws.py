@@ -6,7 +6,8 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp, xlogy
+from scipy.interpolate import make_interp_spline
+from scipy.special import logsumexp, ndtri, xlogy
 from scipy.stats import norm, poisson
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -26,6 +27,7 @@ from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, SeenRowsWarning
 from clearwood.references import Reference, reference
 from clearwood.references.tabular import count_rows
+from clearwood.rules import Training
 
 MAX_NUMBERS = 2e8
 """Maximum size of the draws held at a time, in numbers (1.6 GB)."""
@@ -35,6 +37,9 @@ EPS = float(np.finfo(float).eps)
 
 SMALLEST_VARIANCE = 1e-9
 """Least variance of an observation, in units of the variance of the predictions."""
+
+NORMAL_ENDS = np.linspace(-2.5, 2.5, 21)
+"""Levels of stored quantiles, as quantiles of the standard normal distribution."""
 
 
 class PredictiveDraws(NamedTuple):
@@ -46,10 +51,14 @@ class PredictiveDraws(NamedTuple):
         Means, rates or class probabilities.
     noise : ndarray of shape (n_draws, n_rows) or None
         Variance of an observation around the mean; None for rates and classes.
+    errors : ndarray of shape (n_rows, n_levels) or None
+        Quantiles of an observation less the mean of the draws, at the levels of
+        ``NORMAL_ENDS``, where they are estimated from observations.
     """
 
     draws: np.ndarray
     noise: np.ndarray | None
+    errors: np.ndarray | None = None
 
     @property
     def n_draws(self) -> int:
@@ -76,7 +85,8 @@ class PredictiveDraws(NamedTuple):
     def take(self, rows: np.ndarray) -> PredictiveDraws:
         """Predictive distributions of some of the rows."""
         noise = None if self.noise is None else self.noise[:, rows]
-        return PredictiveDraws(self.draws[:, rows], noise)
+        errors = None if self.errors is None else self.errors[rows]
+        return PredictiveDraws(self.draws[:, rows], noise, errors)
 
     def draw(self, number: int) -> PredictiveDraws:
         """Predictive distributions of one draw."""
@@ -138,6 +148,10 @@ class PredictiveDraws(NamedTuple):
         -------
         ndarray of shape (n_rows,) or (n_rows, n_classes)
         """
+        if self.errors is not None:
+            # Linear where both are normal, also beyond the outermost level.
+            error = make_interp_spline(NORMAL_ENDS, self.errors, k=1, axis=1)
+            return self.mean + error(ndtri(share))
         if self.draws.ndim == 3:
             return np.quantile(self.draws, share, axis=0)
         if self.noise is None:
@@ -347,6 +361,18 @@ def predictive_draws(source: Reference, X: Any) -> PredictiveDraws:
     # A reference without noise has no finite divergence to a proxy.
     least = SMALLEST_VARIANCE * (float(draws.var()) or 1.0)
     return PredictiveDraws(draws, np.maximum(noise, least))
+
+
+def targets_of(source: Reference, training: Training) -> np.ndarray | None:
+    """Observed numbers of the training rows, if passed here or to the reference."""
+    if source.task != "regression":
+        return None
+    y = source.targets
+    if training.labels is not None or y is None or len(y) != len(training):
+        return training.labels
+    rows = features_of(source.rows).encode(source.rows)
+    is_same = np.array_equal(rows, training.encoded, equal_nan=True)
+    return check_target(y, len(rows), numeric=True) if is_same else None
 
 
 class PosteriorMean:

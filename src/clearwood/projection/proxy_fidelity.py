@@ -68,7 +68,7 @@ def remedy(proxy: Any, size: int) -> str:
     if size < proxy._max_size:
         return (
             f"No larger {words.proxy} was found; allow fewer rows in each {words.line} "
-            f"(min_samples_leaf={proxy.min_samples_leaf}), or project on more rows."
+            f"(min_samples_leaf={proxy.min_samples_leaf_}), or project on more rows."
         )
     return f"Allow more {words.lines} ({' or '.join(proxy._sizes)})."
 

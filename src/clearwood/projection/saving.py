@@ -21,6 +21,7 @@ from clearwood.projection.logistic import (
     ProjectedLinearRegression,
     ProjectedLogisticRegression,
 )
+from clearwood.projection.predictive_draws import NORMAL_ENDS
 from clearwood.projection.terms import MISSING, Terms
 from clearwood.references import Reference
 from clearwood.rules import RuleList
@@ -86,6 +87,7 @@ def _of_rules(means: codec.Array) -> tuple[Any, ...]:
         codec.Together(
             codec.Array("variances", "f", "draws rules", check=codec.POSITIVE)
         ),
+        codec.Together(codec.Array("errors", "f", "rules levels", check=codec.FINITE)),
     )
 
 
@@ -124,9 +126,8 @@ def _take_rules(estimator: Any) -> dict[str, Any]:
         )
     leaves = estimator.leaves_._asdict()
     leaves["has_variances"] = leaves["variances"] is not None
-    if not leaves["has_variances"]:
-        leaves["variances"] = codec.UNSET
-    return _take(estimator) | leaves
+    unset = {name: codec.UNSET for name, value in leaves.items() if value is None}
+    return _take(estimator) | leaves | unset
 
 
 def _take_terms(estimator: Any) -> dict[str, Any]:
@@ -158,7 +159,10 @@ def _make_rules(kind: Any, values: dict[str, Any]) -> Any:
     codec.require(has_all, "variances", "numbers above 0", "none")
     least = 0 if variances is None else -np.inf
     codec.require((means >= least).all() and len(means), "means", "draws, none below 0")
-    estimator.leaves_ = Leaves(share, means, variances)
+    errors = None if values["errors"] is codec.UNSET else values["errors"]
+    fits = errors is None or errors.shape[1] == len(NORMAL_ENDS)
+    codec.require(fits, "errors", f"{len(NORMAL_ENDS)} quantiles")
+    estimator.leaves_ = Leaves(share, means, variances, errors)
     return estimator
 
 

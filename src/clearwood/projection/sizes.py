@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._numeric import product
+from clearwood._numeric import product, weighted_mean_and_error
 from clearwood.exceptions import InputError
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
-from clearwood.projection.predictive_draws import PredictiveDraws
+from clearwood.projection.predictive_draws import SMALLEST_VARIANCE, PredictiveDraws
 from clearwood.projection.trees import leaves_of
 from clearwood.search import Grid
 
@@ -57,13 +57,11 @@ class SizePath:
         itself; None where nothing was held out.
     standard_error : ndarray of shape (n_sizes,) or None
         Standard error of ``held_out``.
-    error_to_best : ndarray of shape (n_sizes,) or None
-        Standard error of the difference of ``held_out`` to the best size. Trees of one
-        path err on the same rows, so it is much smaller.
     evaluated_on : {"labels", "reference", "nothing"}
         Held-out target: observations, or the predictions of the reference.
     tolerance : float or None
-        Loss allowed for a smaller one; None where something else chose the size.
+        Loss allowed for a smaller size relative to the best one; None where something
+        else chose the size.
     complexity : ndarray of shape (n_sizes,) or None
         Complexity of each; None means its size.
     measure : str
@@ -75,7 +73,6 @@ class SizePath:
     divergence: np.ndarray
     held_out: np.ndarray | None = None
     standard_error: np.ndarray | None = None
-    error_to_best: np.ndarray | None = None
     evaluated_on: str = "nothing"
     tolerance: float | None = None
     complexity: np.ndarray = None  # type: ignore[assignment]
@@ -129,19 +126,24 @@ class SizePath:
         high = np.where(np.isinf(high), 4 * low, high)
         return np.sqrt(low * high)[low <= high]
 
-    def smallest_adequate(self) -> int:
-        """Smallest size that is as good as the reference, or as the best.
+    def chosen(self, alpha: float | None) -> int:
+        """Position by a penalty, or by held-out loss; the last without either."""
+        if alpha is not None:
+            return int(self.best_at(np.array([alpha]))[0])
+        is_free = self.held_out is not None
+        size = self.smallest_adequate() if is_free else self.size[-1]
+        return int(np.flatnonzero(self.size == size)[0])
 
-        As good as the reference means within ``tolerance`` and one standard error of
-        that difference. If no size is, the smallest that is worse than the best by no
-        more than one standard error of the difference between these two.
-        """
-        assert self.held_out is not None and self.standard_error is not None
-        assert self.tolerance is not None
-        is_adequate = self.held_out - self.standard_error <= self.tolerance
-        if not is_adequate.any():
-            assert self.error_to_best is not None
-            is_adequate = self.held_out - self.error_to_best <= self.held_out.min()
+    @property
+    def least_loss(self) -> float:
+        """Held-out loss of the best size."""
+        assert self.held_out is not None
+        return float(self.held_out.min())
+
+    def smallest_adequate(self) -> int:
+        """Smallest size whose held-out loss is the least one, up to ``tolerance``."""
+        assert self.held_out is not None and self.tolerance is not None
+        is_adequate = self.held_out <= self.least_loss + self.tolerance
         return int(self.size[is_adequate.argmax()])
 
     def __str__(self) -> str:
@@ -211,15 +213,39 @@ def losses_on(
     leaf: list[np.ndarray],
     held_out: PredictiveDraws,
     truth: np.ndarray | None,
+    weight: np.ndarray,
 ) -> np.ndarray:
-    """Loss of held-out log likelihood per size, relative to the reference."""
+    """Loss of held-out log likelihood per size, relative to the reference.
+
+    Where all leaves have one variance, it is that of the held-out rows, for the
+    reference too: the mean loss is the logarithm of the ratio of their root mean
+    squared errors. Variances from training rows are too small for large trees.
+    """
     pairs = zip(leaves, leaf)
     if truth is not None:
-        density = [params.predictive(at).log_density(truth) for params, at in pairs]
-        return held_out.log_density(truth) - np.array(density)
+        variances = leaves[-1].variances
+        if variances is None or np.ptp(variances, axis=1).any():
+            density = [params.predictive(at).log_density(truth) for params, at in pairs]
+            return held_out.log_density(truth) - np.array(density)
+        means = [params.means.mean(axis=0)[at] for params, at in pairs]
+        of_reference, *of_sizes = (
+            normal_log_density(mean, truth, weight) for mean in [held_out.mean, *means]
+        )
+        return of_reference - np.array(of_sizes)
     likelihood = [expected_log_likelihood(params, held_out, at) for params, at in pairs]
     loss: np.ndarray = held_out.negative_entropy - np.array(likelihood)
     return loss.mean(axis=1)
+
+
+def normal_log_density(
+    mean: np.ndarray, truth: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Log density of rows with the variance that is most likely for them."""
+    squares = (truth - mean) ** 2
+    least = SMALLEST_VARIANCE * (float(truth.var()) or 1.0)
+    variance = max(float(np.average(squares, weights=weight)), least)
+    density: np.ndarray = -0.5 * (np.log(2 * np.pi * variance) + squares / variance)
+    return density
 
 
 def complexity_of(proxy: Any, measure: Callable[[Any], float]) -> float:
@@ -266,3 +292,27 @@ def folds_of(
     fold = np.empty(n_rows, dtype=int)
     fold[order] = np.arange(n_rows) % n_folds
     return fold
+
+
+def judged(
+    sizes: SizePath, folds: list[tuple[Any, SizePath, np.ndarray]], weight: np.ndarray
+) -> tuple[SizePath, float]:
+    """Held-out loss of each size, and the alpha of least loss.
+
+    Parameters
+    ----------
+    sizes : SizePath
+    folds : list of (rows, SizePath, losses)
+        Held-out rows of each fold, the sizes found on all others, and their losses.
+    weight : ndarray of shape (n_rows,)
+    """
+    alphas = sizes.alphas
+    loss = np.empty((len(sizes.size), len(weight)))
+    loss_by_alpha = np.empty((len(alphas), len(weight)))
+    for rows, fold_sizes, losses in folds:
+        loss[:, rows] = losses[fold_sizes.up_to(sizes.complexity)]
+        loss_by_alpha[:, rows] = losses[fold_sizes.best_at(alphas)]
+    by_alpha, _ = weighted_mean_and_error(loss_by_alpha, weight)
+    mean, error = weighted_mean_and_error(loss, weight)
+    found = replace(sizes, held_out=mean, standard_error=error)
+    return found, float(alphas[by_alpha.argmin()])

@@ -34,6 +34,9 @@ from clearwood.search.trees.splits import grow, next_split, prunings
 GROWN = 4
 """Ratio of the leaves before pruning to those of the largest tree."""
 
+ROWS_OF_A_CATEGORY = 5
+"""Minimum number of rows of a category of its own; rarer ones share one bin."""
+
 MOST_CUTS = 1000
 """Maximum number of thresholds of a feature; with more values, those at quantiles."""
 
@@ -72,8 +75,7 @@ def project_trees(
     path = [root]
     for size in range(2, max_leaves + 1):
         starts = [cut_back[size]] if size in cut_back else []
-        longer = expansions(path[-1], size if np.isfinite(max_depth) else 1)
-        starts += [tree for tree in longer if _depth(tree) <= max_depth][:1]
+        starts += expansions(path[-1])
         tries = [t for tree in starts for t in (improve(tree), tree)]
         tries = [tree for tree in tries if _depth(tree) <= max_depth]
         better = min(tries, key=lambda tree: tree.cost, default=root)
@@ -175,7 +177,9 @@ def leaves_of(proxy: GrownNode | BoxList, grid: Grid) -> np.ndarray:
 
 
 def value_bins(features: FeatureSpace, encoded: np.ndarray) -> FeatureBins:
-    """Bins between the values of a table, and one per category.
+    """Bins between the values of a table, and one per category of several rows.
+
+    A set of categories of one row each could separate any rows, but not new ones.
 
     Parameters
     ----------
@@ -189,7 +193,9 @@ def value_bins(features: FeatureSpace, encoded: np.ndarray) -> FeatureBins:
     feature, cuts, categories = [], [], []
     for d, labels in enumerate(features.categories):
         if labels is not None:
-            categories += [(d, {c}, True, True) for c in range(len(labels))]
+            is_common = encoded[:, d, None] == np.arange(len(labels))
+            common = np.flatnonzero(is_common.sum(axis=0) >= ROWS_OF_A_CATEGORY)
+            categories += [(d, {c}, True, True) for c in common.tolist()]
             continue
         between = _thresholds_between(encoded[:, d])
         feature.append(np.full(len(between), d))

@@ -7,6 +7,7 @@ from copy import copy
 from typing import Any, Literal
 
 import numpy as np
+from scipy.optimize import brentq
 
 from clearwood._estimators import take_rows
 from clearwood._numeric import as_generator
@@ -27,6 +28,9 @@ Task = Literal["regression", "classification", "counts"]
 
 BLOCK = 2**22
 """Most numbers in a block of draws in :meth:`Reference.mean_and_variance`."""
+
+LEAST_NOISE = 1e-9
+"""Noise variance that counts as none, relative to the mean squared error."""
 
 _PREDICTS = {"regression": "values", "counts": "rates"}
 
@@ -58,6 +62,8 @@ class Reference:
         In regression, the noise variance, where it is the same for all rows.
     rows : array-like, frame or None
         The rows that it was made with, if known: the object passed, not a copy.
+    targets : array-like or None
+        The observed targets of ``rows``, likewise.
     learns_noise : bool, default=False
         Whether noise is estimated from held-out residuals of fits to parts of the rows.
     can_refit : bool
@@ -88,6 +94,7 @@ class Reference:
     features: FeatureSpace | None = None
     noise: Any = 0.0
     rows: Any = None
+    targets: Any = None
     learns_noise: bool = False
 
     @property
@@ -241,9 +248,11 @@ class Reference:
         )
         if self.learns_noise:
             fits = list(fits)
-            excess = [_excess(fit, X, y, part) for fit, part in zip(fits, parts)]
-            for fit, part, own in zip(fits, parts, excess):
-                fit.noise = max((sum(excess) - own) / (len(y) - len(part)), 0.0)
+            errors = np.empty((2, len(y)))
+            for fit, part in zip(fits, parts):
+                errors[:, part] = _held_out_errors(fit, X, y, part)
+            for fit, part in zip(fits, parts):
+                fit.noise = calibrated_noise(*np.delete(errors, part, axis=1))
         yield from fits
 
     def _fit_again(self, X: Any, y: Any) -> Reference:
@@ -422,23 +431,56 @@ def out_of_fold_noise(
     Returns
     -------
     float
-        The out-of-fold mean squared error, less the mean variance of the draws there,
-        which the predictive variance includes already; zero if that is larger.
+        From :func:`calibrated_noise`.
     """
     from sklearn.model_selection import KFold
 
     folds = KFold(min(5, len(y)), shuffle=True, random_state=seed)
-    excess = sum(
-        _excess(fit(take_rows(X, train), y[train]), X, y, test)
-        for train, test in folds.split(y)
-    )
-    return max(excess / len(y), 0.0)
+    errors = np.empty((2, len(y)))
+    for train, test in folds.split(y):
+        fitted = fit(take_rows(X, train), y[train])
+        errors[:, test] = _held_out_errors(fitted, X, y, test)
+    return calibrated_noise(*errors)
 
 
-def _excess(fitted: Reference, X: Any, y: np.ndarray, test: np.ndarray) -> float:
-    """Sum over held-out rows of squared error less the variance of the draws."""
+def _held_out_errors(fitted: Reference, X: Any, y: np.ndarray, test: np.ndarray) -> Any:
+    """Squared errors of held-out rows, and the variance of the draws there."""
     mean, variance, _ = fitted.mean_and_variance(take_rows(X, test))
-    return float(np.sum((y[test] - mean) ** 2 - variance))
+    return (y[test] - mean) ** 2, variance
+
+
+def calibrated_noise(squares: np.ndarray, variance: np.ndarray) -> float:
+    """Noise variance with which errors have their predictive variance, row by row.
+
+    That is, squared errors are one on average relative to the variance of the draws and
+    the noise. The difference of their means may be negative where some rows have draws
+    that differ much, and other rows, in which all draws agree, would be certain.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (n_rows,)
+        Squared errors of the mean of the draws.
+    variance : ndarray of shape (n_rows,)
+        Variance of the draws.
+
+    Returns
+    -------
+    float
+        Zero if the variance of the draws is enough.
+
+    Examples
+    --------
+    >>> calibrated_noise(np.array([1.0, 1.0, 9.0]), np.array([0.0, 0.0, 8.0]))
+    1.0
+    """
+    most = float(squares.mean())
+
+    def excess(noise: float) -> float:
+        return float(np.mean(squares / (variance + noise * most))) - 1
+
+    if most == 0 or excess(LEAST_NOISE) <= 0:
+        return 0.0
+    return most * float(brentq(excess, LEAST_NOISE, 2.0, xtol=1e-12))
 
 
 def _with_noise(reference: Any, variance: float) -> Any:

@@ -141,7 +141,8 @@ def reference(
         check_laws(found, X)
         warn_of_labels(found, X)
         # An existing reference keeps the rows that it was made with.
-        found.rows = X if found.rows is None else found.rows
+        if found.rows is None:
+            found.rows, found.targets = X, y
     return found
 
 

@@ -18,6 +18,7 @@ from clearwood.exceptions import InputError
 from clearwood.references.base import (
     ModelReference,
     Reference,
+    calibrated_noise,
     fixed_seed,
     out_of_fold_noise,
 )
@@ -270,7 +271,7 @@ class ForestReference(ModelReference):
             tree[rows] = False
         draws = np.where(out, self.draws(X), np.nan)[:, out.sum(axis=0) > 1]
         errors = (target[out.sum(axis=0) > 1] - np.nanmean(draws, axis=0)) ** 2
-        return max(float(np.mean(errors - np.nanvar(draws, axis=0))), 0.0)
+        return calibrated_noise(errors, np.nanvar(draws, axis=0))
 
     def draws(self, X: Any) -> np.ndarray:
         """Predictions of every tree; see :meth:`Reference.draws`."""

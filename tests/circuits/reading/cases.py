@@ -5,7 +5,8 @@ import pandas as pd
 
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
-from clearwood.circuits.nodes import PointMass, Product, Sum
+from clearwood.circuits.nodes import Product, Sum
+from clearwood.circuits.table_variables import NumericColumn, TableVariables
 from clearwood.distributions import (
     Bernoulli,
     Categorical,
@@ -63,15 +64,15 @@ def apart():
 
 
 def spiked():
-    """Two kinds; among the rows of one nearly all doses are 0."""
-    few = Sum(
-        np.array([0.97, 0.03]), (Gaussian(1, 0.01, 0.04), Gaussian(1, 40.0, 25.0))
-    )
-    kinds = (Product((Bernoulli(0, 0.1), few)),
-             Product((Bernoulli(0, 0.9), Gaussian(1, 30.0, 100.0))))  # fmt: skip
-    features = FeatureSpace(("ill", "dose"), (("no", "yes"), None))
-    point_masses = (PointMass(1, 0.0, 3.0), PointMass(1, 25.0, 0.5))
-    return Circuit(Sum(np.array([0.6, 0.4]), kinds), features, point_masses)
+    """Two clusters; in one nearly all doses are 0."""
+    columns = FeatureSpace(("ill", "dose"), (("no", "yes"), None))
+    dose = NumericColumn((0.0,), None, 0, (0.0, 60.0))
+    variables = TableVariables(columns, (None, dose), (0.001, 0.0))
+    kinds = (Product((Bernoulli(0, 0.1), Gaussian(1, 40.0, 25.0), Bernoulli(2, 0.97))),
+             Product((Bernoulli(0, 0.9), Gaussian(1, 30.0, 100.0), Bernoulli(2, 0.0))),
+             )  # fmt: skip
+    root = Sum(np.array([0.6, 0.4]), kinds)
+    return Circuit(root, variables.variables, variables)
 
 
 def wide(n_columns, n_kinds, seed=0):

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,10 +18,12 @@ from clearwood.circuits import SPNClassifier
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.nodes import Product
+from clearwood.circuits.queries.conditioning import of_columns
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import conditionals
-from clearwood.circuits.reading.anomalies import anomaly_scores, top_entries
+from clearwood.circuits.reading.anomalies import NEW, anomaly_scores, top_entries
 from clearwood.circuits.reading.section import section
+from clearwood.circuits.table_variables import TableVariables
 from clearwood.distributions import Bernoulli, ChowLiuTree, Gaussian
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureSpace
@@ -90,10 +93,18 @@ def test_an_entry_is_told_by_the_others_of_its_row(rows):
     assert abs(np.nanmean(found.of_entries[:, 0])) < 0.3
 
 
-def test_new_levels_count_as_missing_and_minus_one_is_a_number():
-    values = np.full((1, 7), -1.0)
-    found = anomaly_scores(clinic(), values)
-    assert np.flatnonzero(~np.isnan(found.alone[0])).tolist() == [3, 4, 5, 6]
+def test_new_levels_are_improbable_and_minus_one_is_a_number():
+    plain = clinic()
+    circuit = replace(
+        plain, table=replace(plain.table, unseen=(1e-4,) * 3 + (0.0,) * 4)
+    )
+    values = np.array([[*[-1.0] * 6, np.nan]])
+    found = anomaly_scores(circuit, values)
+    assert found.alone[0, :3] == pytest.approx(np.log(1e-4))
+    assert found.surprisal[0, :3] == pytest.approx(-np.log(1e-4))
+    assert np.isfinite(found.alone[0, 3:6]).all()
+    (told,) = top_entries(circuit, values, found.of_entries, 7)
+    assert [one["found"] for one in told].count(NEW) == 3
 
 
 def test_the_wrong_row_comes_first_and_why(told):
@@ -135,18 +146,23 @@ def test_a_network_that_helps_nothing_is_said_to(tmp_path, rows):
     assert not said["no_better"]
 
 
-def test_a_number_of_nearly_all_rows_is_no_mean():
+def test_point_masses_are_apart_from_the_mean_of_the_others():
     (columns,) = section(stand_in(spiked()))["tables"]
-    (dose,) = (line for line in columns["lines"] if line["name"] == "dose")
-    assert [cell[0] for cell in dose["cells"]] == ["0: 97 %", "30"]
-    row = np.array([[0.0, 50.0]])
-    circuit = Circuit(
-        spiked().root.children[0],
-        spiked().features,
-        spiked().point_masses,
-    )
+    lines = {line["name"]: line for line in columns["lines"]}
+    assert [cell[0] for cell in lines["dose = 0"]["cells"]] == ["97 %", "0 %"]
+    assert [cell[0] for cell in lines["dose if not 0"]["cells"]] == ["40.0", "30"]
+
+
+def test_a_cell_off_the_point_masses_is_improbable_as_a_whole():
+    circuit = replace(spiked(), root=spiked().root.children[0])
+    row = circuit.table.to_variables(np.array([[0.0, 50.0]]))
     (told,) = top_entries(circuit, row, anomaly_scores(circuit, row).of_entries, 1)
     assert (told[0]["column"], told[0]["expected"]) == ("dose", "0 in 97 %")
+    assert told[0]["found"] == "50"
+    scores = anomaly_scores(circuit, row)
+    alone = -circuit.log_density(row) + np.log(0.9 * 0.999)
+    assert scores.surprisal[0, 1] == pytest.approx(alone[0])
+    assert np.isnan(scores.surprisal[0, 2])
 
 
 def test_of_two_levels_the_likelier_is_expected():
@@ -219,7 +235,9 @@ def test_pages_without_rows_say_what_is_not_known(tmp_path, circuit):
 
 def test_the_class_is_a_column_of_a_classifier(rows):
     found = SPNClassifier()
-    found.circuit_, found.n_features_in_ = clinic(), 6
+    columns = TableVariables.plain(of_columns(clinic().features, range(6)))
+    found.circuit_ = replace(clinic(), table=columns)
+    found.n_features_in_ = 6
     found.feature_names_in_ = np.array(clinic().features.names[:6], dtype=object)
     told = section(found, table(rows).iloc[:, :6], np.full(60, 1.5))["rows"]
     whole = np.column_stack([rows[:, :6], np.full(60, 1.5)])

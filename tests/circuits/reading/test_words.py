@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +6,7 @@ from tests.circuits.reading.cases import apart, clinic, deep, spiked, wide
 from tests.wording import refuses, same_lines, same_text
 
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.nodes import PointMass, Product, Sum
+from clearwood.circuits.nodes import Product, Sum
 from clearwood.circuits.queries.conditioning import condition
 from clearwood.circuits.reading.outline import MOST_CLUSTERS, clusters_of, outline
 from clearwood.circuits.reading.profiles import Shares, profile_of
@@ -21,24 +19,15 @@ def test_kinds_are_told_with_what_marks_them():
     same_text(str(clinic()))
 
 
-def test_a_number_of_nearly_all_rows_is_no_mean():
+def test_point_masses_are_apart_from_the_mean_of_the_others():
     lines = str(spiked()).splitlines()
     same_lines(lines)
-    # Without what is known of the table it is one.
-    assert "dose 1.2 ± 6.9 (13 ± 16)" in str(replace(spiked(), point_masses=()))
-    # Of what is left, given the rest.
-    healthy = condition(spiked(), np.array([0.0, np.nan]))
-    assert [mass.column for mass in healthy.point_masses] == [0, 0]
-    facts = profile_of(healthy.root, healthy.point_masses)[0]
-    assert facts.words(()) == "0 in 90 %"
-    assert condition(spiked(), np.array([np.nan, 0.0])).point_masses == ()
-
-
-def test_a_number_of_nearly_all_rows_may_be_in_parts_in_any_order():
-    parts = [Gaussian(0, mean, 0.01) for mean in (0.1, 90.0, -50.0, 0.0)]
-    mixture = Sum(np.array([0.45, 0.04, 0.03, 0.48]), tuple(parts))
-    facts = profile_of(mixture, (PointMass(0, 90.0, 5.0), PointMass(0, 0.0, 5.0)))[0]
-    assert facts.words(()) == "0 in 93 %"
+    healthy = condition(spiked(), np.array([0.0, np.nan, np.nan]))
+    assert healthy.features.names == ("dose", "dose, point mass")
+    # Of a cell at a point mass no number is left.
+    at_zero = condition(spiked(), np.array([np.nan, np.nan, 1.0]))
+    assert at_zero.features.names == ("ill",)
+    assert profile_of(at_zero.root)[0].probabilities[1] == pytest.approx(0.1)
 
 
 def test_columns_of_one_leaf_that_hardly_depend_on_each_other():

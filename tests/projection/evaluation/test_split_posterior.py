@@ -77,7 +77,7 @@ def log_evidence(tree, X, rows, draw):
 
         return np.log(integrate.quad(density, 0, 20 * mean, **EXACT)[0])
     everything, noise = predictive.draws[draw], predictive.noise[draw]
-    variance = tree.leaves_.variances[draw, 0]
+    variance = tree.leaves_.variances[draw] @ tree.leaves_.share
 
     def density(mean):
         prior = stats.norm.pdf(mean, everything.mean(), everything.std())
@@ -231,10 +231,13 @@ def test_with_many_features_one_level_is_summed():
     assert split_posterior(tree, X).depth == 1
 
 
-def test_a_tree_without_splits_has_none():
+def test_a_tree_without_splits_or_rows_for_them_has_none():
     X = np.random.default_rng(7).normal(size=(30, 2))
     tree = cw.ProjectedTreeRegressor(Drawn(), n_leaf_nodes=1).fit(X)
     assert split_posterior(tree, X).nodes == ()
+    tree = cw.ProjectedTreeRegressor(Drawn(), n_leaf_nodes=3).fit(X)
+    assert [node.n_rows for node in split_posterior(tree, X[:10]).nodes] == [10]
+    assert split_posterior(tree, X[:9]).nodes == ()
 
 
 def test_only_trees_have_splits():

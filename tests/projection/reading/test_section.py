@@ -205,13 +205,12 @@ def test_intervals_of_one_width_are_not_said_to_hold_of_every_leaf(values, rows)
         return dict(section(tree)["leaves"]["words"])["90 % prediction interval"]
 
     same_text(words(values))
-    X, y = rows
-    each = cw.ProjectedTreeRegressor(
-        values.reference_, family="mean_variance", n_leaf_nodes=2
-    )
-    same_text(words(each.fit(X, y)))
-    one = cw.ProjectedTreeRegressor(values.reference_, n_leaf_nodes=1)
-    same_text(words(one.fit(X, y)))
+    for n_leaf_nodes, family in ((2, "mean"), (2, "mean_variance"), (1, "mean")):
+        # Rows of which no targets are known.
+        other = cw.ProjectedTreeRegressor(
+            values.reference_, family=family, n_leaf_nodes=n_leaf_nodes
+        )
+        same_text(words(other.fit(rows[0])))
 
 
 def test_what_is_known_of_probabilities_is_said_of_classes(labels):
@@ -255,25 +254,16 @@ def test_the_size_path_is_drawn_with_the_reference(values, rows):
 
 
 def test_the_size_is_explained(values, labels):
-    path = values.size_path_
-    at = path.size.tolist().index(values.rules_.n_rules)
-    near = path.held_out[at] - path.standard_error[at] <= path.tolerance
-    words = section(values)["size_choice"]
-    assert near
-    same_text(words)
+    same_text(section(values)["size_choice"])
     same_lines(section(labels)["size_choice"])
 
 
-@pytest.mark.parametrize(
-    ("lost", "evaluated_on"), [(0.06, "labels"), (0.08, "labels"), (0.06, "reference")]
-)
-def test_a_standard_error_is_granted(values, lost, evaluated_on):
+@pytest.mark.parametrize("evaluated_on", ["labels", "reference"])
+def test_the_loss_is_given_with_its_standard_error(values, evaluated_on):
     size = np.array([1, values.rules_.n_rules])
-    gaps, errors = np.array([0.5, lost]), np.array([0.1, 0.02])
+    gaps, errors = np.array([0.5, 0.06]), np.array([0.1, 0.02])
     other = copy.copy(values)
-    other.size_path_ = SizePath(
-        size, -gaps, gaps, gaps, errors, errors, evaluated_on, 0.05
-    )
+    other.size_path_ = SizePath(size, -gaps, gaps, gaps, errors, evaluated_on, 0.05)
     same_text(section(other)["size_choice"])
 
 
@@ -281,7 +271,7 @@ def test_a_gain_over_the_reference_is_told_where_a_constant_has_it(values):
     gaps, errors = np.array([-0.75, -0.8]), np.array([0.2, 0.2])
     size = np.array([1, values.rules_.n_rules])
     other = copy.copy(values)
-    other.size_path_ = SizePath(size, -gaps, gaps, gaps, errors, errors, "labels", 0.05)
+    other.size_path_ = SizePath(size, -gaps, gaps, gaps, errors, "labels", 0.05)
     words = section(other)["size_choice"]
     same_text(words)
     assert "constant" not in section(values)["size_choice"]

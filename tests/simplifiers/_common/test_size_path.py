@@ -109,9 +109,9 @@ def test_of_very_many_rows_a_part_tells_what_to_choose(captured, noisy, monkeypa
     assert len(set(at)) == 90 and at == sorted(at) and at[-1] > 150
     cross_validate = size_path.BaseSizePath._cross_validate
 
-    def spy(self, rows, settings, seeds):
+    def spy(self, rows, seeds):
         judged.append(len(rows))
-        return cross_validate(self, rows, settings, seeds)
+        return cross_validate(self, rows, seeds)
 
     monkeypatch.setattr(size_path.BaseSizePath, "_cross_validate", spy)
     X, y, _, forest = noisy

@@ -28,10 +28,10 @@ from clearwood.distributions.categorical import leaf_of_levels, shares_of_runs
 from clearwood.distributions.chow_liu import TreeArrays
 from clearwood.distributions.normal import ColumnMoments
 from clearwood.distributions.of_columns import LEAST_SHARE
-from clearwood.distributions.partial_normal import fit
+from clearwood.distributions.partial_normal import expected_moments, fit, maximise
 
 KAPPA = 2.0
-"""Pseudo-rows with independent columns that a multivariate normal gets."""
+"""Pseudo-rows with independent columns while missing entries are estimated."""
 
 
 class CountedForest(NamedTuple):
@@ -93,6 +93,39 @@ class CountedForest(NamedTuple):
         return tree_log_density(codes, TreeArrays(*shape, self.probabilities(alpha)))
 
 
+class NormalStatistics(NamedTuple):
+    """Sufficient statistics of dependent continuous columns.
+
+    Attributes
+    ----------
+    variables : tuple of int
+    moments : tuple
+        Weight of the rows, and expected sums of distances from ``mean`` and of their
+        products.
+    mean, variances : ndarray of shape (n_variables,)
+        Of each column alone.
+    """
+
+    variables: tuple[int, ...]
+    moments: tuple[float, np.ndarray, np.ndarray]
+    mean: np.ndarray
+    variances: np.ndarray
+
+    @classmethod
+    def of(cls, variables: tuple[int, ...], values: np.ndarray) -> NormalStatistics:
+        """Statistics of rows, of whose missing entries the expectation is taken."""
+        weight, least = np.ones(len(values)), np.full(len(variables), LEAST_SHARE)
+        mean, covariance = fit(values, weight, least, KAPPA)
+        moments = expected_moments(values, weight, mean, covariance)
+        return cls(variables, moments, mean, np.diag(covariance))
+
+    def leaf(self, alpha: float) -> MultivariateGaussian:
+        """Leaf with ``alpha`` pseudo-rows of independent columns."""
+        least = np.full(len(self.variables), LEAST_SHARE)
+        found = maximise(self.moments, self.mean, least, alpha, self.variances)
+        return MultivariateGaussian(self.variables, *found)
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """Sufficient statistics of a slice, from which leaves are made.
@@ -105,14 +138,14 @@ class Block:
         The same, each with the parent on which it depends most, if computed.
     moments : list of ColumnMoments
         Of continuous columns independent of all others.
-    normals : list of MultivariateGaussian
+    normals : list of NormalStatistics
         One per group of dependent continuous columns.
     """
 
     apart: CountedForest
     trees: CountedForest | None
     moments: list[ColumnMoments]
-    normals: list[MultivariateGaussian]
+    normals: list[NormalStatistics]
 
     @classmethod
     def from_slice(
@@ -157,22 +190,23 @@ class Block:
         Parameters
         ----------
         alpha : float
-            Pseudo-count of each level, and pseudo-rows of continuous columns with the
-            variance of the whole table, which is 1.
+            Pseudo-count of each level, and pseudo-rows of continuous columns: with the
+            variance of the whole table, which is 1, or uncorrelated, with their own.
         trees : bool
             Whether dependent discrete columns become a Chow-Liu tree; otherwise each is
             a separate leaf, as in the thesis.
         """
         normals = [column.gaussian(alpha) for column in self.moments]
-        return [*self._forest(trees).leaves(alpha), *self.normals, *normals]
+        joint = [group.leaf(alpha) for group in self.normals]
+        return [*self._forest(trees).leaves(alpha), *joint, *normals]
 
     def log_density(
         self, values: np.ndarray, codes: np.ndarray, alpha: float, trees: bool
     ) -> np.ndarray:
         """Log density of its leaves for encoded rows and the `levels_of` them."""
         log = self._forest(trees).log_density(codes, alpha)
-        for normal in self.normals:
-            log += normal.log_density(values)
+        for group in self.normals:
+            log += group.leaf(alpha).log_density(values)
         for column in self.moments:
             log += column.gaussian(alpha).log_density(values)
         return log
@@ -207,11 +241,9 @@ def _chow_liu(slice_: Slice, dependence: Dependence) -> CountedForest:
     return CountedForest(slice_.discrete[order], parents, sizes, sizes_above, counts)
 
 
-def _normal(slice_: Slice, group: np.ndarray) -> MultivariateGaussian:
-    values, least = slice_.train.reals[:, group], np.full(len(group), LEAST_SHARE)
-    mean, covariance = fit(values, np.ones(len(values)), least, KAPPA)
+def _normal(slice_: Slice, group: np.ndarray) -> NormalStatistics:
     variables = tuple(slice_.continuous[group].tolist())
-    return MultivariateGaussian(variables, mean, covariance)
+    return NormalStatistics.of(variables, slice_.train.reals[:, group])
 
 
 def _members(label: np.ndarray) -> list[np.ndarray]:

@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood._numeric import product
 from clearwood.circuits.nodes import Node, fold, with_children
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.columns.validation import check_range
 from clearwood.distributions import Leaf
 
 
@@ -30,10 +28,9 @@ class Units(NamedTuple):
     def from_values(cls, values: np.ndarray, features: FeatureSpace) -> Units:
         """Mean and standard deviation of the cells that are present."""
         units = cls(np.zeros(values.shape[1]), np.ones(values.shape[1]))
-        for j, (name, levels) in enumerate(zip(features.names, features.categories)):
+        for j, levels in enumerate(features.categories):
             if levels is None:
                 present = values[~np.isnan(values[:, j]), j]
-                check_range(present, f"Column {name!r}")
                 units.zero[j], units.one[j] = present.mean(), present.std()
         return units
 
@@ -41,15 +38,10 @@ class Units(NamedTuple):
         """Values in these units."""
         return (values - self.zero) / self.one
 
-    def log_density_of_one(self, values: np.ndarray) -> float:
-        """Mean log density of a row in the table's units, less that in these units.
-
-        A network of one class has no column of the class, which is the last.
-        """
-        if not len(values):
-            return 0.0
-        one = self.one[: values.shape[1]]
-        return -float(product(~np.isnan(values), np.log(one)).mean())
+    def unscaled(self, values: np.ndarray) -> np.ndarray:
+        """Values in these units, in those of the table; columns may lack at the end."""
+        d = values.shape[1]
+        return values * self.one[:d] + self.zero[:d]
 
     def restored(self, root: Node) -> Node:
         """Convert a circuit learned in these units to those of the table."""

@@ -14,13 +14,21 @@ from clearwood.circuits.queries.surprisal import (
     contributions,
     surprisals,
 )
+from clearwood.circuits.queries.table_cells import (
+    CellShares,
+    cell_conditionals,
+    cell_surprisals,
+)
 
 __all__ = [
+    "CellShares",
     "Contributions",
     "LevelShares",
     "MostProbable",
     "RowMoments",
     "ValueShares",
+    "cell_conditionals",
+    "cell_surprisals",
     "condition",
     "conditionals",
     "contributions",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,9 @@ import numpy as np
 from clearwood._numeric import product
 from clearwood._numeric.logspace import log_of
 from clearwood.circuits.nodes import Node, Product, Sum, fold, with_children
+from clearwood.circuits.table_variables import TableVariables
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.distributions import Categorical, Leaf
+from clearwood.distributions import Categorical, Leaf, MultivariateGaussian
 from clearwood.distributions.categorical import OfLevels
 from clearwood.exceptions import InputError
 
@@ -48,7 +49,8 @@ def condition(circuit: Circuit, row: np.ndarray) -> Circuit:
     >>> condition(circuit, np.array([np.nan, 1.0])).root.probabilities.round(3).tolist()
     [0.5, 0.5]
     """
-    log_density, root = given(circuit.root, known(circuit, row))
+    at_mass = [j for j, place in circuit.table.place_of.items() if row[place] > 0]
+    log_density, root = given(without(circuit.root, at_mass), known(circuit, row))
     if root is None:
         raise InputError("No entry of the row is missing: nothing to predict.")
     if log_density == -np.inf:
@@ -56,10 +58,34 @@ def condition(circuit: Circuit, row: np.ndarray) -> Circuit:
     return _of_columns(root, circuit)
 
 
+def without(root: Node, variables: Collection[int]) -> Node:
+    """Marginal distribution: a node without some continuous variables."""
+    if not variables:
+        return root
+
+    def leaf(node: Leaf) -> Node | None:
+        kept = [j for j in node.variables if j not in variables]
+        if isinstance(node, MultivariateGaussian) and kept:
+            return node.marginal(kept)
+        return node if kept else None
+
+    def product(_: Product, below: Sequence[Node | None]) -> Node | None:
+        return _product([node for node in below if node is not None])
+
+    def sum_(node: Sum, below: Sequence[Node | None]) -> Node | None:
+        kept = [child for child in below if child is not None]
+        return with_children(node, kept) if kept else None
+
+    found: Node | None = fold(root, leaf, product, sum_)
+    assert found is not None
+    return found
+
+
 def known(circuit: Circuit, values: np.ndarray) -> np.ndarray:
     """The rows with NaN also for unknown levels."""
     values = np.array(values, dtype=np.float64)
-    discrete = [labels is not None for labels in circuit.features.categories]
+    categories = circuit.features.categories[: values.shape[-1]]
+    discrete = [labels is not None for labels in categories]
     values[(values < 0) & discrete] = np.nan
     return values
 
@@ -136,10 +162,9 @@ def _of_columns(root: Node, circuit: Circuit) -> Circuit:
         return node.over([place[v] for v in node.variables])
 
     own = fold(root, leaf, with_children, with_children)
-    masses = [h._replace(column=place[h.column]) for h in circuit.point_masses
-             if h.column in place]  # fmt: skip
     features = of_columns(circuit.features, kept)
-    return replace(circuit, root=own, features=features, point_masses=tuple(masses))
+    table = TableVariables(features, circuit.table.scales(kept), (0.0,) * len(kept))
+    return replace(circuit, root=own, features=features, table=table)
 
 
 def of_columns(features: FeatureSpace, columns: Sequence[int]) -> FeatureSpace:

@@ -51,7 +51,8 @@ def sample(
     row = np.full(circuit.features.n_features, np.nan) if given is None else given
     compiled = circuit.compiled
     (block,) = passes(compiled, row[None])
-    return _descend(compiled, block, np.zeros(n, dtype=np.intp), rng)
+    drawn = _descend(compiled, block, np.zeros(n, dtype=np.intp), rng)
+    return circuit.table.without_masked(drawn)
 
 
 def draw_missing(
@@ -75,7 +76,8 @@ def draw_missing(
         _descend(compiled, block, np.arange(len(block.values)), rng)
         for block in passes(compiled, values)
     ]
-    return np.concatenate([np.empty((0, circuit.features.n_features)), *parts])
+    drawn = np.concatenate([np.empty((0, circuit.features.n_features)), *parts])
+    return circuit.table.without_masked(drawn)
 
 
 def _descend(

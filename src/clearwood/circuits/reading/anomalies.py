@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,23 +10,27 @@ import numpy as np
 from clearwood._words.numbers import short_text
 from clearwood.circuits.base import encoded
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.classifier import without_last
-from clearwood.circuits.nodes import PointMass
-from clearwood.circuits.queries.conditioning import known
 from clearwood.circuits.queries.draws import sample
-from clearwood.circuits.queries.shares import LevelShares, ValueShares, conditionals
-from clearwood.circuits.queries.surprisal import surprisals
+from clearwood.circuits.queries.shares import LevelShares
+from clearwood.circuits.queries.table_cells import (
+    CellShares,
+    cell_conditionals,
+    cell_surprisals,
+)
 from clearwood.circuits.reading.profiles import (
     Facts,
     Moments,
     Shares,
     label_words,
 )
+from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import DATES, date_text
 from clearwood.columns.feature_space import FeatureSpace
 
 N_DRAWS = 500
 """Number of rows sampled from a circuit to estimate the usual surprisal."""
+
+NEW = "a level that did not occur in training"
 
 LEAST = 1.0
 """Minimum improbability of a row or an entry that counts, in nats."""
@@ -48,14 +52,14 @@ def rows_of(estimator: Any, X: Any, y: Any = None) -> np.ndarray:
     -------
     ndarray of shape (n_samples, n_columns)
     """
-    features = estimator.circuit_.features
-    if estimator.n_features_in_ == features.n_features:
-        return encoded(estimator, X, features)
-    values = encoded(estimator, X, without_last(features))
-    last = features.n_features - 1
+    circuit = estimator.circuit_
+    values = encoded(estimator, X, circuit.table)
+    last = circuit.features.n_features - 1
+    if values.shape[1] > last:
+        return values
     label = np.full(len(values), np.nan)
     if y is not None:
-        label = features.encode_column(np.asarray(y, dtype=object), last)
+        label = circuit.features.encode_column(np.asarray(y, dtype=object), last)
     return np.column_stack([values, label])
 
 
@@ -109,25 +113,49 @@ def anomaly_scores(circuit: Circuit, values: np.ndarray) -> AnomalyScores:
     -------
     AnomalyScores
     """
-    values = known(circuit, values)
     drawn = sample(circuit, N_DRAWS, np.random.default_rng(0))
     return AnomalyScores(
-        circuit.compiled.log_likelihood(values),
+        circuit.log_density(values),
         marginal_log_density(circuit, values),
-        surprisals(circuit, values),
-        marginal_log_density(circuit, drawn).mean(axis=0),
-        surprisals(circuit, drawn).mean(axis=0),
+        cell_surprisals(circuit, values),
+        _mean(marginal_log_density(circuit, drawn)),
+        _mean(cell_surprisals(circuit, drawn)),
     )
 
 
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Mean of the cells of each column, 0 without any."""
+    n = np.maximum(np.count_nonzero(~np.isnan(values), axis=0), 1)
+    mean: np.ndarray = np.nansum(values, axis=0) / n
+    return mean
+
+
 def marginal_log_density(circuit: Circuit, values: np.ndarray) -> np.ndarray:
-    """Marginal log density of every entry of rows; NaN where it is missing."""
-    found = np.full(values.shape, np.nan)
+    """Marginal log density of every cell of rows; NaN where it is missing."""
+    found, cells = np.full(values.shape, np.nan), cells_of(circuit, values)
     nothing = np.full((1, values.shape[1]), np.nan)
-    for j, own in conditionals(circuit, nothing).items():
-        rows = ~np.isnan(values[:, j])
-        found[rows, j] = own.log_density(values[rows, j])
+    for j, own in cell_conditionals(circuit, nothing).items():
+        rows = ~np.isnan(cells[:, j])
+        found[rows, j] = own.log_density(cells[rows, j])
+    for j, unseen in enumerate(circuit.table.unseen):
+        if unseen:
+            found[:, j] += np.log1p(-unseen)
+            found[cells[:, j] == UNSEEN, j] = np.log(unseen)
     return found
+
+
+def columns_of(circuit: Circuit) -> FeatureSpace:
+    """Variables of a circuit, those of the table's columns by the names of these."""
+    info = circuit.table.columns.info
+    return replace(
+        circuit.features, info=(*info, *circuit.features.info[len(info):])
+    )  # fmt: skip
+
+
+def cells_of(circuit: Circuit, values: np.ndarray) -> np.ndarray:
+    """Cells of the table in the place of their variables, from these."""
+    rows = circuit.table.to_rows(values)
+    return np.column_stack([rows, values[:, rows.shape[1] :]])
 
 
 def top_entries(
@@ -156,42 +184,37 @@ def top_entries(
         (i, j) for i, row in enumerate(order[:, :most].tolist()) for j in row
         if not np.isnan(of_entries[i, j])
     ]  # fmt: skip
-    # One row per entry, in which it is additionally missing.
+    # One row per cell, in which it is additionally missing.
     without = values[[i for i, _ in entries]]
+    table = circuit.table
     without[np.arange(len(entries)), [j for _, j in entries]] = np.nan
-    expected = conditionals(circuit, without) if entries else {}
-    facts = {
-        j: _facts(expected[j], j, circuit.point_masses) for j in {j for _, j in entries}
-    }
-    features = circuit.features
+    for at, (_, j) in enumerate(entries):
+        without[at, table.place_of.get(j, j)] = np.nan
+    expected = cell_conditionals(circuit, without) if entries else {}
+    facts = {j: _facts(expected[j]) for j in {j for _, j in entries}}
+    columns, cells = columns_of(circuit), cells_of(circuit, values)
     found: list[list[dict[str, Any]]] = [[] for _ in values]
     for at, (i, j) in enumerate(entries):
-        labels, kind = features.categories[j] or (), features.info[j].kind
+        labels, kind = columns.categories[j] or (), columns.info[j].kind
         found[i].append({
-            "column": features.shown(j),
-            "found": entry_text(features, j, values[i, j]),
+            "column": columns.shown(j),
+            "found": entry_text(columns, j, cells[i, j]),
             "expected": facts[j][at].expected(labels, kind),
             "surprise": float(of_entries[i, j]),
         })  # fmt: skip
     return found
 
 
-def _facts(
-    found: LevelShares | ValueShares, column: int, point_masses: Sequence[PointMass]
-) -> dict[int, Facts]:
+def _facts(found: LevelShares | CellShares) -> dict[int, Facts]:
     """Distribution of the column in each row in which its cell is missing."""
     rows = found.rows.tolist()
     if isinstance(found, LevelShares):
         return dict(zip(rows, map(Shares, found.probabilities)))
-    moments = zip(found.mean.tolist(), (found.sd**2).tolist())
-    facts = [Moments(mean, variance) for mean, variance in moments]
-    for _, value, reach in (mass for mass in point_masses if mass.column == column):
-        ends = (np.full(len(rows), value + side) for side in (reach, -reach))
-        upper, lower = map(found.cdf, ends)
-        facts = [
-            own.with_point_mass(value, share)
-            for own, share in zip(facts, (upper - lower).tolist())
-        ]
+    facts = [
+        Moments(*pair) for pair in zip(found.mean.tolist(), (found.sd**2).tolist())
+    ]
+    for value, shares in zip(found.column.point_masses, found.at.T.tolist()):
+        facts = [own.with_point_mass(value, share) for own, share in zip(facts, shares)]
     return dict(zip(rows, facts))
 
 
@@ -199,5 +222,5 @@ def entry_text(features: FeatureSpace, j: int, value: float) -> str:
     """Text of an entry in the table's values."""
     labels, kind = features.categories[j], features.info[j].kind
     if labels is not None:
-        return label_words(labels[int(value)])
+        return NEW if value == UNSEEN else label_words(labels[int(value)])
     return date_text(value) if kind in DATES else short_text(value, 6)

@@ -12,7 +12,7 @@ from clearwood._words.numbers import number_text, share_text
 from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import QUIET, colour, plain, wrapped
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.queries.shares import conditionals
+from clearwood.circuits.queries.table_cells import cell_conditionals
 from clearwood.circuits.reading.display import circuit_from
 from clearwood.circuits.reading.profiles import label_words
 from clearwood.columns.variables import positions_of, row_of
@@ -28,14 +28,10 @@ out again as the rows between span, for single rows may be far from all others."
 LEAST = 1e-3
 """Visible share of a curve's height."""
 
-TALL, SHOWN_SHARE = 3.0, 0.05
-"""Ratio to the rest of a curve at which it is truncated at a point mass, and the share
-of rows that makes a point mass; the share is shown."""
-
 LINES = ("-", "--", "-.", ":")
 
 MOST_POINT_MASSES = 2
-"""Maximum number of point_masses labelled per curve."""
+"""Maximum number of point masses labelled per curve."""
 
 LEGEND_WIDTH = 44
 """Maximum number of characters per line of the legend."""
@@ -82,17 +78,15 @@ class ConditionalDisplay(Display):
     def __init__(
         self, circuit: Circuit, column: str, given: Sequence[Mapping[str, Any]] = ()
     ) -> None:
-        features = circuit.features
+        features = circuit.table.columns
         if any(column in known for known in given):
             raise InputError(f"{column!r} is the column shown; leave it out of given.")
         self.column, self.given = column, [{}, *given]
         (place,) = positions_of([column], features.names, "column")
         self.labels = features.categories[place]
-        self.point_masses = [
-            mass for mass in circuit.point_masses if mass.column == place
-        ]
         rows = np.array([row_of(features, known) for known in self.given])
-        self._found: Any = conditionals(circuit, rows)[place]
+        variables = circuit.table.to_variables(rows)
+        self._found: Any = cell_conditionals(circuit, variables)[place]
 
     @classmethod
     def from_estimator(
@@ -122,7 +116,10 @@ class ConditionalDisplay(Display):
         return np.asarray(self._found.probabilities)
 
     def density(self, values: np.ndarray) -> np.ndarray:
-        """Density of a continuous column at some values, one row per curve."""
+        """Density of a continuous column at some values, one row per curve.
+
+        At a point mass of the column, its probability.
+        """
         n = len(self.given)
         return np.exp([self._found.log_density(np.full(n, x)) for x in values]).T
 
@@ -140,22 +137,22 @@ class ConditionalDisplay(Display):
 
     def _plot_curves(self, ax: Any) -> None:
         low, high = self._range()
-        found = self._found
-        heard = found.weight > OUTER
-        parts = found.mean_of[heard] + FINE[:, None] * found.sd_of[heard]
-        edges = np.concatenate([found.low.ravel(), found.high.ravel()])
-        points = [np.linspace(low, high, GRID), parts.ravel(), edges]
-        grid = np.unique(np.clip(np.concatenate(points), low, high))
+        own, column = self._found.number, self._found.column
+        heard = own.weight > OUTER
+        parts = own.mean_of[heard] + FINE[:, None] * own.sd_of[heard]
+        edges = np.concatenate([own.low.ravel(), own.high.ravel()])
+        inner = column.from_number(np.concatenate([parts.ravel(), edges]))
+        grid = np.clip(np.concatenate([np.linspace(low, high, GRID), inner]), low, high)
+        grid = np.setdiff1d(grid, column.point_masses)
         curves = self.density(grid)
-        top, shares = self._truncated(grid, curves)
+        top = float(curves.max())
         for i, curve in enumerate(curves):
-            ax.plot(grid, curve, label=self._name(i, shares[i]), **look_of(i))
+            ax.plot(grid, curve, label=self._name(i), **look_of(i))
         low, high = grid[curves.max(axis=0) > LEAST * top][[0, -1]]
         ax.set(xlim=(low, high), ylim=(0, 1.05 * top), ylabel="density")
         ax.set_xlabel(plain(printable(self.column)))
         outside = 1 - float(self._between(low, high).min())
         notes = [f"{share_text(outside)} of rows are outside"] * (outside > 0.005)
-        notes += ["truncated at point masses"] * any(shares)
         ax.set_title("; ".join(notes), fontsize=9, color=QUIET, loc="left")
 
     def _between(self, low: float, high: float) -> np.ndarray:
@@ -171,23 +168,6 @@ class ConditionalDisplay(Display):
         low = max(found.quantile(OUTER).min(), first - reach)
         return low, min(found.quantile(1 - OUTER).max(), last + reach)
 
-    def _truncated(
-        self, grid: np.ndarray, curves: np.ndarray
-    ) -> tuple[float, list[list[tuple[float, float]]]]:
-        """Height of the plot; of every curve its point masses, if truncated."""
-        beside = np.full(len(grid), True)
-        shares: list[list[tuple[float, float]]] = [[] for _ in curves]
-        for _, value, reach in self.point_masses:
-            beside &= np.abs(grid - value) > reach
-            inside = self._between(value - reach, value + reach).tolist()
-            for own, share in zip(shares, inside):
-                own += [(value, share)] if share >= SHOWN_SHARE else []
-        top = float(curves.max())
-        rest = float(curves[:, beside].max(initial=0.0))
-        if not any(shares) or top <= TALL * rest or not rest:
-            return top, [[] for _ in curves]
-        return TALL * rest, shares
-
     def _plot_bars(self, ax: Any) -> None:
         labels = [plain(label_words(label)) for label in self.labels or ()]
         shares = self.shares
@@ -201,13 +181,18 @@ class ConditionalDisplay(Display):
         ax.invert_yaxis()
         ax.set(xlim=(0, 1), xlabel="share", title=plain(printable(self.column)))
 
-    def _name(self, i: int, point_masses: Sequence[tuple[float, float]] = ()) -> str:
+    def _name(self, i: int) -> str:
         known = self.given[i].items()
         words = [f"{name} = {label_words(value)}," for name, value in known]
         text = " ".join(words).removesuffix(",") or "all rows"
-        most = sorted(point_masses, key=lambda mass: -mass[1])[:MOST_POINT_MASSES]
+        at = [] if self.labels else self._found.at[i].tolist()
+        masses = zip(at, self._found.column.point_masses) if at else ()
+        most = [mass for mass in sorted(masses, reverse=True) if mass[0] > LEAST]
         if most:
-            of = [f"{number_text(value)} in {share_text(p)}" for value, p in most]
+            of = [
+                f"{number_text(value)} in {share_text(p)}"
+                for p, value in most[:MOST_POINT_MASSES]
+            ]
             text += f" ({', '.join(of)})"
         lines = wrapped([printable(text)], LEGEND_WIDTH, len)
         return plain(*lines)

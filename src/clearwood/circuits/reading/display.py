@@ -112,7 +112,7 @@ class CircuitDisplay(Display):
     def __init__(self, circuit: Circuit, depth: int | None = None) -> None:
         self.circuit = circuit
         for deep in range(DEEPEST, 0, -1) if depth is None else (depth,):
-            self.part = outline(circuit.root, deep, circuit.point_masses)
+            self.part = outline(circuit.root, deep, circuit.table.numbers)
             self.cells = list(cells_of(self.part))
             if len(self.cells) <= MOST_CELLS:
                 break

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from clearwood.circuits.nodes import Node, PointMass, Product, Sum
-from clearwood.circuits.reading.profiles import Facts, profile_of
+from clearwood.circuits.nodes import Node, Product, Sum
+from clearwood.circuits.reading.profiles import Facts, Numbers, profile_of
 
 MOST_CLUSTERS = 6
 """Maximum number of components listed at once."""
@@ -53,9 +52,7 @@ class CircuitPart(NamedTuple):
         return 0
 
 
-def outline(
-    node: Node, depth: int, point_masses: Sequence[PointMass] = ()
-) -> CircuitPart:
+def outline(node: Node, depth: int, numbers: Numbers = ()) -> CircuitPart:
     """Outline of a circuit down to some depth.
 
     Nested mixtures are merged, into up to six components; of more, the smaller ones
@@ -67,14 +64,14 @@ def outline(
     node : node
     depth : int
         Depth to which nested components are shown.
-    point_masses : sequence of PointMass, optional
-        Of the circuit.
+    numbers : sequence of NumericColumn or None, optional
+        Of the circuit's table, in whose units the distributions are.
 
     Returns
     -------
     CircuitPart
     """
-    return _part(node, depth, 1.0, profile_of(node, point_masses), (), point_masses)
+    return _part(node, depth, 1.0, profile_of(node, numbers), (), numbers)
 
 
 def _part(
@@ -83,21 +80,19 @@ def _part(
     share: float,
     profile: dict[int, Facts],
     marks: tuple[int, ...],
-    point_masses: Sequence[PointMass],
+    numbers: Numbers,
 ) -> CircuitPart:
     clusters: list[CircuitPart] = []
     groups: list[CircuitPart] = []
     if isinstance(node, Sum) and depth > 0:
         for weight, cluster in clusters_of(node):
-            own = profile_of(cluster, point_masses)
+            own = profile_of(cluster, numbers)
             marks_of = distinguishing_columns(own, profile)
-            clusters.append(
-                _part(cluster, depth - 1, weight, own, marks_of, point_masses)
-            )
+            clusters.append(_part(cluster, depth - 1, weight, own, marks_of, numbers))
     elif isinstance(node, Product):
         for group in groups_of(node):
             own = {j: profile[j] for j in sorted(group.variables)}
-            groups.append(_part(group, depth, 1.0, own, (), point_masses))
+            groups.append(_part(group, depth, 1.0, own, (), numbers))
         groups.sort(key=lambda part: (-len(part.profile), part.columns))
     return CircuitPart(node, share, profile, marks, tuple(clusters), tuple(groups))
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, share_text, short_text
-from clearwood.circuits.nodes import Node, PointMass, Product, Sum
+from clearwood.circuits.nodes import Node, Product, Sum
+from clearwood.circuits.table_variables import NumericColumn
 from clearwood.columns.dates import DATES, date_text, value_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.distributions import Leaf
@@ -27,6 +27,11 @@ NOTHING = 1e-6
 
 MOST_LEVELS = 3
 """Maximum number of levels of a column in one line."""
+
+Numbers = Sequence[NumericColumn | None]
+"""Models of the columns of a table, by variable."""
+
+PLAIN = NumericColumn()
 
 NEARLY_ALL = 0.9
 """Minimum share of rows with one value for it to be shown in place of a mean."""
@@ -240,14 +245,15 @@ def column_words(
 # From leaves
 
 
-def facts_of(leaf: Leaf) -> list[tuple[int, Facts]]:
+def facts_of(leaf: Leaf, numbers: Numbers = ()) -> Iterator[tuple[int, Facts]]:
     """Marginal distributions of the columns of a leaf."""
-    return [
-        (one.variable, Shares(one.probabilities))
-        if isinstance(one, OfLevels)
-        else (one.variable, Moments(one.mean, one.variance))
-        for one in leaf.apart()
-    ]
+    for one in leaf.apart():
+        if isinstance(one, OfLevels):
+            yield one.variable, Shares(one.probabilities)
+        else:
+            number = numbers[one.variable] if one.variable < len(numbers) else None
+            mean, variance = (number or PLAIN).moments(one.mean, one.variance)
+            yield one.variable, Moments(float(mean), float(variance))
 
 
 def leaves_below(node: Node) -> Iterator[tuple[Leaf, float]]:
@@ -264,7 +270,7 @@ def leaves_below(node: Node) -> Iterator[tuple[Leaf, float]]:
             yield node, share
 
 
-def profile_of(node: Node, point_masses: Sequence[PointMass] = ()) -> dict[int, Facts]:
+def profile_of(node: Node, numbers: Numbers = ()) -> dict[int, Facts]:
     """Marginal distribution of every column below a node, by its moments.
 
     Exact: mixtures average probabilities and moments, and products do not change them.
@@ -272,8 +278,8 @@ def profile_of(node: Node, point_masses: Sequence[PointMass] = ()) -> dict[int, 
     Parameters
     ----------
     node : node
-    point_masses : sequence of PointMass, optional
-        Of the circuit.
+    numbers : sequence of NumericColumn or None, optional
+        Of the table, in whose units the moments are.
 
     Returns
     -------
@@ -291,29 +297,10 @@ def profile_of(node: Node, point_masses: Sequence[PointMass] = ()) -> dict[int, 
     parts: dict[int, list[Facts]] = defaultdict(list)
     weights: dict[int, list[float]] = defaultdict(list)
     for leaf, share in leaves_below(node):
-        for j, facts in facts_of(leaf):
+        for j, facts in facts_of(leaf, numbers):
             parts[j].append(facts)
             weights[j].append(share)
-    found: dict[int, Facts] = {
+    return {
         j: type(parts[j][0]).pooled(np.array(weights[j]), parts[j])  # type: ignore[arg-type]
         for j in sorted(parts)
     }
-    middle: dict[int, float] = {}
-    for j, value, reach in point_masses:
-        spread = found.get(j)
-        if not isinstance(spread, Moments):
-            continue
-        if j not in middle:
-            middle[j] = _median([float(part[0]) for part in parts[j]], weights[j])
-        if abs(value - middle[j]) <= reach:  # nearly all rows are nowhere else
-            mean, variance = np.array([part[:2] for part in parts[j]]).T
-            difference, sd = value - mean, np.sqrt(variance)
-            inside = ndtr((difference + reach) / sd) - ndtr((difference - reach) / sd)
-            found[j] = spread.with_point_mass(value, float(np.dot(weights[j], inside)))
-    return found
-
-
-def _median(values: Sequence[float], weights: Sequence[float]) -> float:
-    order = np.argsort(values)
-    share = np.cumsum(np.array(weights)[order])
-    return values[order[np.searchsorted(share, share[-1] / 2)]]

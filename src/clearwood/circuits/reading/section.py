@@ -14,6 +14,8 @@ from clearwood.circuits.reading.anomalies import (
     LEAST,
     AnomalyScores,
     anomaly_scores,
+    cells_of,
+    columns_of,
     rows_of,
     top_entries,
 )
@@ -65,7 +67,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     """
     circuit = circuit_from(result)
     values = None if X is None else rows_of(result, X, y)
-    part = outline(circuit.root, DEPTH, circuit.point_masses)
+    part = outline(circuit.root, DEPTH, circuit.table.numbers)
     strength = strengths(circuit)
     pairs = strongest_pairs(strength)
     order = dependence_order(strength)
@@ -96,7 +98,7 @@ def _tiles(
     circuit: Circuit, part: CircuitPart, n_pairs: int
 ) -> list[tuple[str, str, str]]:
     n_sums, n_leaves = counts(circuit.root)
-    d = circuit.features.n_features
+    d = circuit.n_columns
     first = f", the first into {len(part.clusters)}" if part.clusters else ""
     kinds = f"into two or more clusters each{first}"
     return [
@@ -187,7 +189,8 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
     possible = found.log_density > -np.inf
     alone = np.nansum(found.alone, axis=1)
     density, independent = _mean(found.log_density[possible]), _mean(alone[possible])
-    missing = np.isnan(values).mean(axis=0)
+    missing = np.isnan(cells_of(circuit, values)).mean(axis=0)
+    is_cell = ~np.isin(np.arange(len(missing)), list(circuit.table.place_of.values()))
     return {
         "n_rows": len(values),
         "n_scored": len(scored),
@@ -198,9 +201,9 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
         "no_better": density is not None
         and independent is not None
         and _difference(density, independent) < 0,
-        "missing": float(missing.mean()),
-        "columns": _predictability(found, possible, circuit.features, missing),
-        "n_hidden": max(circuit.features.n_features - MOST_COLUMNS, 0),
+        "missing": float(missing[is_cell].mean()),
+        "columns": _predictability(found, possible, columns_of(circuit), missing),
+        "n_hidden": max(circuit.n_columns - MOST_COLUMNS, 0),
         "surprising": anomalous_rows(circuit, scored, found, labels),
         "labelled": labels is not None,
     }

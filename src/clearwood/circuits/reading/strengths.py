@@ -21,7 +21,8 @@ def strengths(circuit: Circuit) -> np.ndarray:
     For two continuous columns it is their absolute correlation, for two discrete ones
     Cramér's V, for one of each type the correlation ratio: all of them are the size of
     the correlation matrix between two sets of statistics (Pillai's trace, over the
-    smaller number of them). Computed from the circuit's moments, without rows. For
+    smaller number of them). Computed from the circuit's moments, without rows; a column
+    that the circuit models by its logarithm counts as that. For
     continuous columns only dependence in the mean counts: two whose spread varies
     together are dependent all the same, at a strength of 0.
 
@@ -32,7 +33,8 @@ def strengths(circuit: Circuit) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_columns, n_columns)
-        Symmetric; 1 on the diagonal, or 0 for a column that does not vary.
+        Symmetric; 1 on the diagonal, or 0 for a column that does not vary; 0 for the
+        two variables of one column.
 
     Examples
     --------
@@ -64,4 +66,6 @@ def strengths(circuit: Circuit) -> np.ndarray:
     trace = np.add.reduceat(np.add.reduceat(squares, at.start, 0), at.start, 1)
     smaller = np.minimum.outer(rank, rank)
     share = np.divide(trace, smaller, out=np.zeros_like(trace), where=smaller > 0)
+    for j, place in circuit.table.place_of.items():
+        share[j, place] = share[place, j] = 0.0
     return np.sqrt(np.clip(share, 0.0, 1.0))

@@ -59,14 +59,14 @@ def describe(circuit: Circuit, depth: int | None, most: int) -> str:
 
 def _lines(circuit: Circuit, depth: int, most: int) -> _Writer:
     writer = _Writer(circuit, depth, most)
-    writer.write(outline(circuit.root, depth, circuit.point_masses), "", "")
+    writer.write(outline(circuit.root, depth, circuit.table.numbers), "", "")
     return writer
 
 
 def _size(circuit: Circuit) -> str:
     n_sums, n_leaves = counts(circuit.root)
     return (
-        f"{_many(circuit.features.n_features, 'column')}; "
+        f"{_many(circuit.n_columns, 'column')}; "
         f"{_many(n_sums, 'split')} of rows into clusters; "
         f"{_many(n_leaves, 'leaf', 'leaves')}."
     )

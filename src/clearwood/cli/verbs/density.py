@@ -149,7 +149,8 @@ def _summarize(
     from clearwood.circuits.reading.words import strongest_pairs
 
     names = circuit.features.names
-    found = summarize_rows(circuit, circuit.features.encode(X_test), X_test)
+    rows = circuit.table.columns.encode(X_test)
+    found = summarize_rows(circuit, circuit.table.to_variables(rows), X_test)
     return {
         "rows": {"training": len(X), "held_out": len(X_test)},
         "degrees_of_freedom": circuit.degrees_of_freedom,
@@ -181,8 +182,9 @@ def _given(circuit: Any, known: dict[str, Any]) -> dict[str, Any]:
     from clearwood.circuits.reading.profiles import column_words, profile_of
     from clearwood.columns.variables import row_of
 
-    rest = condition(circuit, row_of(circuit.features, known))
-    before, after = (profile_of(one.root, one.point_masses) for one in (circuit, rest))
+    row = row_of(circuit.table.columns, known)
+    rest = condition(circuit, circuit.table.to_variables(row[None])[0])
+    before, after = (profile_of(one.root, one.table.numbers) for one in (circuit, rest))
     features, place = rest.features, circuit.features.names.index
     of_all = {i: before[place(name)] for i, name in enumerate(features.names)}
     return {

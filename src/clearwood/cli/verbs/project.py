@@ -86,7 +86,7 @@ def _alpha(_: click.Context, __: click.Parameter, text: str | None) -> Any:
         metavar="cv|NUMBER",
         callback=_alpha,
     ),
-    shared.min_samples_leaf(5),
+    shared.min_samples_leaf(),
     shared.exclude_features,
     *shared.TABLE,
     shared.test_size,
@@ -117,7 +117,7 @@ def project(args: Any) -> Result:
     kind = getattr(cw, KINDS[args.proxy, split.task])
     settings = {"verbose": args.progress, "random_state": args.random_state}
     if has_lines:
-        settings |= {"alpha": args.alpha, "min_samples_leaf": args.min_samples_leaf}
+        settings |= {"alpha": args.alpha} | given(args, "min_samples_leaf")
         settings["exclude_features"] = args.exclude_features
         if args.size != "auto":
             # A requested size is the largest to try, too.

@@ -77,7 +77,8 @@ class SplitPosterior:
     Attributes
     ----------
     nodes : tuple of NodePosterior
-        The splits of the tree, from the root, as it is printed.
+        The splits of the tree, from the root, as it is printed; without those of nodes
+        that have too few rows for two leaves.
     features : FeatureSpace
         Columns of the data.
     depth : int
@@ -186,7 +187,8 @@ def split_posterior(
         )
     X, features = check_table(proxy, X, reset=False), proxy.rules_.features
     encoded = features.encode(X)
-    nodes = list(_questions(proxy.tree_.root, (), np.arange(len(encoded)), encoded))
+    inner = _questions(proxy.tree_.root, (), np.arange(len(encoded)), encoded)
+    nodes = [node for node in inner if len(node[2]) >= 2 * proxy.min_samples_leaf]
     if not nodes:
         return SplitPosterior((), features, depth or 2)
     own = [question.yes for _, question, _ in nodes]
@@ -194,7 +196,7 @@ def split_posterior(
     space = Space(
         *_candidates(encoded, features, own, ~excluded, n_thresholds),
         *_evidence(predictive_draws(proxy.reference_, X), proxy),
-        proxy.min_samples_leaf,
+        proxy.min_samples_leaf_,
         features.n_features,
     )
     depth = depth or (2 if len(space.left) ** 2 * space.stats.size <= MOST_WORK else 1)

@@ -14,7 +14,7 @@ from clearwood._words.sentences import sentences
 from clearwood.exceptions import InputError
 from clearwood.projection.estimators import ProjectedTree
 from clearwood.projection.evaluation.split_posterior import split_posterior
-from clearwood.projection.leaves import Leaves
+from clearwood.projection.leaves import ROWS_OF_ALL, Leaves
 from clearwood.projection.predictive_draws import PredictiveDraws, predictive_draws
 from clearwood.projection.reading.scores import (
     as_table,
@@ -22,7 +22,7 @@ from clearwood.projection.reading.scores import (
     remarks_on,
 )
 from clearwood.projection.reading.size_chart import measure_on_rows, size_chart
-from clearwood.references import Reference
+from clearwood.references import BayesianBootstrapForest, Reference
 from clearwood.rules import RuleSet
 
 ENDS = (0.05, 0.95)
@@ -113,6 +113,7 @@ def reference_facts(reference: Reference) -> list[tuple[str, str]]:
     """Description of the reference."""
     n_draws, is_posterior = reference.n_draws, reference.is_posterior
     facts = {"n_draws": n_draws, "is_posterior": is_posterior}
+    facts["is_default"] = isinstance(reference, BayesianBootstrapForest)
     (text,) = sentences("projection/reading/reference.txt", **facts)
     return [("Reference model", reference.description), ("Predictions", text)]
 
@@ -126,7 +127,7 @@ def size_choice(result: Any) -> str:
         "line": words.line,
         "unit": ({"size": words.line} | UNITS).get(path.measure, "unit of complexity"),
         "measure": path.measure,
-        "min_samples_leaf": str(result.min_samples_leaf),
+        "min_samples_leaf": str(result.min_samples_leaf_),
         "alpha": result.alpha_,
         "tolerance": path.tolerance,
         "by_labels": path.evaluated_on == "labels",
@@ -139,8 +140,7 @@ def size_choice(result: Any) -> str:
         at = path.size.tolist().index(chosen)
         loss, error = float(path.held_out[at]), float(path.standard_error[at])
         gain = -float(path.held_out[0])
-        is_near = path.tolerance is not None and loss - error <= path.tolerance
-        facts |= {"loss": loss, "error": error, "is_near": is_near}
+        facts |= {"loss": loss, "error": error}
         # A single rule may be better than the reference.
         is_worse = path.size[0] == 1 and gain > float(path.standard_error[0])
         facts |= {"gain": gain, "is_worse": is_worse}
@@ -148,12 +148,14 @@ def size_choice(result: Any) -> str:
 
 
 def split_lines(result: Any, X: Any) -> dict[str, Any] | None:
-    """Posterior probability of each split of a tree; None for a list, or without."""
-    if not isinstance(result, ProjectedTree) or result.tree_.n_leaves == 1:
+    """Posterior probability of each split; None for a list, or without splits."""
+    if not isinstance(result, ProjectedTree):
         return None
     table = as_table(X)
     rows = np.arange(0, table.shape[0], -(-table.shape[0] // MOST_ROWS))
     found = split_posterior(result, take_rows(table, rows))
+    if not found.nodes:
+        return None
     words = sentences(
         "projection/reading/splits.txt",
         is_posterior=result.reference_.is_posterior,
@@ -198,6 +200,8 @@ def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
         is_class=leaves.means.ndim == 3,
         is_posterior=result.reference_.is_posterior,
         has_noise=leaves.variances is not None,
+        from_observed=leaves.errors is not None,
+        rows_of_all=ROWS_OF_ALL,
         has_common_variance=has_common_variance(leaves),
         mean_in=mean_in(target, rows),
         has_rows=X is not None,

@@ -60,7 +60,8 @@ def held_out_measure(path: SizePath) -> Measure | None:
         return None
     levels: tuple[tuple[float, str], ...] = ((0.0, "equal to the reference"),)
     if path.tolerance is not None:
-        levels += ((path.tolerance, f"tolerance {path.tolerance:g}"),)
+        most = path.least_loss + path.tolerance
+        levels += ((most, f"least loss + {path.tolerance:g}"),)
     name = "Cross-validation in the fit: loss relative to the reference, nats per row"
     return Measure(name, "second", path.held_out, path.standard_error, levels)
 
