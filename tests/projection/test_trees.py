@@ -55,6 +55,20 @@ def test_refinement_is_done_where_it_is_asked_for_only(rows):
     assert max(apart[True]) < 1e-3 < 0.1 < min(apart[False])
 
 
+@pytest.mark.parametrize("refine", [True, False])
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_trees_are_no_deeper_than_they_may_be(rows, refine, most):
+    def depth(node):
+        return max((1 + depth(child) for child in node.children), default=0)
+
+    # Values on one side of the range differ most, so that deep trees are grown there.
+    problem = problem_of(rows, np.exp(3 * rows[:, 0]), min_samples_leaf=2)
+    free = project_trees(problem, 12, refine=refine)
+    path = project_trees(problem, 12, refine=refine, max_depth=most)
+    assert depth(free[-1]) > 3 and max(map(depth, path)) == most
+    assert [tree.n_leaves for tree in path] == list(range(1, len(path) + 1))
+
+
 def table(seed, min_samples_leaf):
     """A table of random values, where steps that help at once may lead nowhere."""
     rng = np.random.default_rng(seed)

@@ -20,7 +20,9 @@ from clearwood.exceptions import (
 )
 from clearwood.sampling import chains as chains_module
 from clearwood.sampling import run_chains, to_arviz
+from clearwood.sampling.chains import LARGEST_RHAT
 from clearwood.sampling.checkpoint import SCHEMA, write_checkpoint
+from clearwood.sampling.diagnostics import diagnose
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::clearwood.exceptions.PoorMixingWarning"
@@ -90,6 +92,55 @@ def test_ctrl_c_in_the_warm_up_leaves_a_checkpoint(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run(Interrupted(5), checkpoint=path)
     assert_same(run(checkpoint=path), run())
+
+
+def slow(sampler=None, **options):
+    """Chains that are continued until draws are 16 steps apart."""
+    return run(sampler or Walk(scale=0.25), min_ess=150, **options)
+
+
+def test_chains_that_have_not_converged_are_continued():
+    steps = run(Walk(scale=0.25), 1410).draws["position"]
+    last = 59 + 45 * (2 + 4 + 8 + 16)  # three quarters of the draws are made anew
+    expected = steps[:, last % 16 :: 16][:, -60:]
+    np.testing.assert_array_equal(slow().draws["position"], expected)
+    assert_same(slow(n_jobs=3), slow())
+    # Not where the draws are too few, do not mix at all, or agree.
+    assert_same(slow(n_draws=30), run(Walk(scale=0.25), 30))
+    stuck = Walk(scale=0.001, start=5.0)
+    assert_same(slow(stuck), run(stuck))
+    good = {"n_draws": 500, "thin": 5}
+    assert_same(run(Walk(scale=2.0), min_ess=300, **good), run(Walk(scale=2.0), **good))
+
+
+def test_indicators_are_to_converge_too():
+    class Sides(Walk):
+        def record(self, state):
+            return {"left": state.position < 0}
+
+    few, more = (
+        run(Sides(scale=0.3), 400, min_ess=n, random_state=2) for n in (None, 300)
+    )
+    found = [
+        max(diagnose(chains.draws["left"][..., k]).rhat for k in (0, 1))
+        for chains in (few, more)
+    ]
+    assert found[0] > LARGEST_RHAT >= found[1]
+    assert few.draws["left"].shape == more.draws["left"].shape
+    with warns(PoorMixingWarning, match="left"):
+        run(Sides(scale=0.3), 400, random_state=2)
+
+
+@pytest.mark.parametrize("at", [400, 1500])
+def test_continued_chains_resume_to_the_same_bits(tmp_path, at):
+    path, options = tmp_path / "chains.json", {"scale": 0.25}
+    with warns(InterruptedFitWarning, match="60"):
+        stopped = slow(Interrupted(at, **options), checkpoint=path)
+    assert 15 <= stopped.n_draws < 60
+    assert_same(slow(checkpoint=path), slow())
+    assert_same(slow(Interrupted(1, **options), checkpoint=path), slow())
+    with pytest.raises(InputError):
+        run(Walk(**options), checkpoint=path)
 
 
 def test_an_error_in_one_chain_is_raised():

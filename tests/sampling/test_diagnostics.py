@@ -80,3 +80,13 @@ def test_four_draws_of_a_chain_are_enough():
     four = np.random.default_rng(0).normal(size=(3, 4))
     assert np.isfinite(split_rhat(four)) and np.isfinite(bulk_ess(four))
     assert split_rhat(np.ones((3, 4))) == 1.0
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
+def test_indicators_as_numbers_have_the_same_diagnosis(share):
+    uniform = np.random.default_rng(0).random((4, 301))
+    draws = uniform < share + 0.01 * np.arange(4)[:, None]
+    found, expected = diagnose(draws), diagnose(draws.astype(float))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert diagnose(draws | True) == diagnose((draws | True).astype(float))
+    assert np.isnan(diagnose(draws[:, :3]).rhat)

@@ -48,21 +48,28 @@ def test_steps_maximize_the_penalized_likelihood(n_classes):
     found = calibrate(p, log_class, label, weight, parts, parts.codes(X))
     design, evidence = columns_of(X, parts, weight), np.log(p) - log_class
 
-    def loss(x):
-        steps = x[1:].reshape(-1, n_classes)
-        log_p = log_softmax(log_class + x[0] * evidence + design @ steps, axis=1)
-        fit = weight @ log_p[np.arange(len(label)), label]
-        return ((x[0] - 1) ** 2 + 2 * (steps**2).sum()) / 2 - fit
+    def odds(x):
+        intercept, *steps = x[1:].reshape(-1, n_classes)
+        return log_class + x[0] * evidence + design @ np.array(steps) + intercept
 
-    start = np.append(1.0, np.zeros(design.shape[1] * n_classes))
+    def loss(x):
+        fit = weight @ log_softmax(odds(x), axis=1)[np.arange(len(label)), label]
+        squares = x[1:] ** 2
+        penalty = squares[:n_classes].sum() + 2 * squares[n_classes:].sum()
+        return ((x[0] - 1) ** 2 + penalty) / 2 - fit
+
+    start = np.append(1.0, np.zeros((1 + design.shape[1]) * n_classes))
     best = minimize(loss, start, options={"gtol": 1e-4})
     assert found.temperature < 1
     assert found.temperature == pytest.approx(best.x[0], abs=1e-3)
     average = Averaged(p, np.zeros_like(p))
     said = found.apply(average, log_class, parts.codes(X)).probability
-    steps = best.x[1:].reshape(-1, n_classes)
-    expected = softmax(log_class + best.x[0] * evidence + design @ steps, axis=1)
-    np.testing.assert_allclose(said, expected, atol=1e-3)
+    np.testing.assert_allclose(said, softmax(odds(best.x), axis=1), atol=1e-3)
+    first = 0
+    for codes, n in zip(parts.codes(X).T, parts.n_levels):
+        mean = np.average(found.effect[first + codes], axis=0, weights=weight)
+        np.testing.assert_allclose(mean, best.x[1 : 1 + n_classes] / 2, atol=1e-3)
+        first += n
 
 
 def test_a_temperature_keeps_the_order_of_rows_and_the_class_frequencies():

@@ -194,8 +194,7 @@ def test_edges_left_out_change_little(monkeypatch, bound):
     table = random_table((2,) * 8, 40)
     scores, penalty = score(table), Penalty.of("paper", 4.0, 1.0, 8, 2)
     exact = exact_posterior(scores, penalty)
-    monkeypatch.setattr(collapsed, "BOUNDS", (bound / 10, bound))
-    monkeypatch.setattr(collapsed, "MOST_TIED", 1)
+    monkeypatch.setattr(collapsed, "BOUNDS", (bound,))
     sampler = SignalSampler(scores, penalty)
     total = most = 0.0
     for group in (0, 1):
@@ -211,11 +210,11 @@ def test_edges_left_out_change_little(monkeypatch, bound):
 
 
 def test_giant_components_are_refused(monkeypatch):
-    monkeypatch.setattr(collapsed, "MOST_TOGETHER", 5)
+    monkeypatch.setattr(collapsed, "MOST_TIED", 5)
     scores, penalty = score(copies(6, 150)), Penalty.of("paper", 4.0, 1.0, 8, 2)
     with refuses(InputError):
         SignalSampler(scores, penalty)
-    monkeypatch.setattr(collapsed, "MOST_TOGETHER", 8)
+    monkeypatch.setattr(collapsed, "MOST_TIED", 8)
     exact, sampler = exact_posterior(scores, penalty), SignalSampler(scores, penalty)
     wanted = np.log(exact.set_probability[0]) + exact.log_evidence
     assert sampler.state_of(exact.sets[0]).log_joint == pytest.approx(wanted, abs=0.01)

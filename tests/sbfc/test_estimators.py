@@ -68,7 +68,7 @@ def test_the_best_graph_is_the_best_of_all(case):
     assert found.best_log_posterior_ == pytest.approx(best, abs=1e-9)
 
 
-@pytest.mark.parametrize("sampler", ["collapsed", "original"])
+@pytest.mark.parametrize("sampler", ["collapsed", "exchange", "original"])
 def test_chains_find_what_the_sum_finds(sampler, corral, exact):
     chains = Forest(sampler, n_draws=300, random_state=0).fit(*corral)
     for name, d in chains.diagnose().items():
@@ -76,7 +76,7 @@ def test_chains_find_what_the_sum_finds(sampler, corral, exact):
             p = exact.inclusion_probability_[int(name[1:])]
             assert abs(d.mean - p) < 4 * d.mcse
     error = np.abs(chains.inclusion_probability_ - exact.inclusion_probability_).max()
-    assert error < {"collapsed": 1e-3, "original": 0.05}[sampler]
+    assert error < (1e-3 if sampler == "collapsed" else 0.05)
     assert np.abs(chains.edge_probability_ - exact.edge_probability_).max() < 0.05
     assert chains.best_log_posterior_ == pytest.approx(exact.best_log_posterior_)
     assert chains.log_evidence_ is None
@@ -166,13 +166,20 @@ def test_missing_cells_say_nothing_unless_some_were_missing_in_the_fit(corral):
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.PoorMixingWarning")
-def test_edges_that_chains_disagree_on_are_diagnosed(corral):
-    found = Forest("original", n_draws=60, random_state=0).fit(*corral)
-    diagnoses = found.diagnose()
-    parent = found.chains_.draws["parent"]
-    drawn = (parent[..., 0] == 1) | (parent[..., 1] == 0)
-    assert diagnoses["x0 -- x1"].mean == pytest.approx(drawn.mean())
-    assert diagnoses["x0 -- x1"].mean == pytest.approx(found.edge_probability_[0, 1])
+@pytest.mark.parametrize("sampler", ["collapsed", "exchange", "original"])
+def test_edges_that_chains_disagree_on_are_diagnosed(corral, sampler):
+    found = Forest(sampler, n_draws=60, random_state=0).fit(*corral)
+    diagnoses = {k: d for k, d in found.diagnose().items() if "--" in k}
+    for name, diagnosis in diagnoses.items():
+        i, j = (int(x[1:]) for x in name.split(" -- "))
+        p = found.edge_probability_[i, j]
+        assert diagnosis.mean == pytest.approx(p, abs=5e-4)
+        assert diagnosis.rhat < 1.2
+    assert 0.1 < diagnoses["x0 -- x1"].mean < 0.9
+    if sampler != "collapsed":
+        parent = found.chains_.draws["parent"]
+        drawn = (parent[..., 0] == 1) | (parent[..., 1] == 0)
+        assert diagnoses["x0 -- x1"].mean == pytest.approx(drawn.mean())
     assert not any("--" in name for name in Forest().fit(*corral).diagnose())
 
 
@@ -209,8 +216,8 @@ def test_auto_takes_what_can_be_done(corral, exact, monkeypatch):
     assert found.sampler_ == "collapsed"
     monkeypatch.setattr(collapsed, "BOUNDS", (0.01,))
     assert exact.dropped_ == 0 < Forest(**few).fit(wide, y).dropped_ < 0.2
-    monkeypatch.setattr(collapsed, "MOST_TOGETHER", 1)
-    assert Forest(**few).fit(wide, y).sampler_ == "original"
+    monkeypatch.setattr(collapsed, "MOST_TIED", 1)
+    assert Forest(**few).fit(wide, y).sampler_ == "exchange"
     with refuses(InputError):
         Forest("collapsed", **few).fit(wide, y)
 

@@ -26,6 +26,11 @@ LIVELY = Penalty((0.6, 0.2), (0.0, 0.4))
 """Edges in both groups are common."""
 
 
+both_moves = pytest.mark.parametrize(
+    "exchange", [False, True], ids=["thesis", "exchange"]
+)
+
+
 def golden_problem(place):
     case = golden_cases()[place]
     cost = Penalty.of(
@@ -57,51 +62,57 @@ def same(draws, exact):
 # Against the exact posterior
 
 
+@both_moves
 @pytest.mark.parametrize("place", range(3))
-def test_golden_posteriors(place):
+def test_golden_posteriors(place, exchange):
     case, scores, cost = golden_problem(place)
-    sampler = OriginalSampler(scores, cost, thin=8)
+    sampler = OriginalSampler(scores, cost, exchange=exchange, thin=8)
     chains = run_chains(sampler, n_draws=1200, n_warmup=50, random_state=place)
     same(chains.draws["signal"], np.array(case["rooted"]["signal_probability"]))
     edge = np.array(case["rooted"]["edge_probability"])
     same(joined(chains.draws["parent"]), edge + edge.T)
 
 
-def test_every_graph_comes_as_often_as_it_should():
+@both_moves
+def test_every_graph_comes_as_often_as_it_should(exchange):
     _, scores, _ = golden_problem(0)
     signals, parents = naive.graphs(3)
     log_each = naive.graph_log_posteriors(signals, parents, scores, LIVELY)
     each = np.exp(log_each - logsumexp(log_each))
-    sampler = OriginalSampler(scores, LIVELY, thin=2)
+    sampler = OriginalSampler(scores, LIVELY, exchange=exchange, thin=2)
     draws = run_chains(sampler, n_draws=1500, n_warmup=20, random_state=1).draws
     drawn = np.concatenate([draws["signal"], draws["parent"]], axis=2)
     listed = np.hstack([signals, parents])
     same((drawn[:, :, None] == listed).all(axis=3), each)
 
 
-def test_trees_that_never_break_have_any_root():
+@both_moves
+def test_trees_that_never_break_have_any_root(exchange):
     """As their edges weigh e^60 and more: only pivots lead from root to root."""
     d = 5
     scores = score(random_table((2,) * d, 30))
-    sampler = OriginalSampler(scores, Penalty((-60.0, -60.0), (0.0, 0.0)), thin=5)
+    cost = Penalty((-60.0, -60.0), (0.0, 0.0))
+    sampler = OriginalSampler(scores, cost, exchange=exchange, thin=5)
     draws = run_chains(sampler, n_draws=500, n_warmup=50, random_state=0).draws
     assert ((draws["parent"] >= 0).sum(axis=2) == d - 1).all()
     same(draws["parent"] < 0, np.full(d, 1 / d))
 
 
-def test_more_trees_than_are_switched_at_once(monkeypatch):
+@both_moves
+def test_more_trees_than_are_switched_at_once(monkeypatch, exchange):
     monkeypatch.setattr(original, "TREES_SWITCHED", 2)
     table = random_table((2, 3, 2, 2, 3, 2, 2), 40, n_classes=3)
     scores, cost = score(table), Penalty((1.5, 1.0), (0.0, 0.5))
     exact = exact_posterior(scores, cost)
-    sampler = OriginalSampler(scores, cost, thin=10)
+    sampler = OriginalSampler(scores, cost, exchange=exchange, thin=10)
     chains = run_chains(sampler, n_draws=1000, n_warmup=50, random_state=0)
     same(chains.draws["signal"], exact.signal_probability)
     edge = exact.edge_probability.toarray()
     same(joined(chains.draws["parent"]), np.maximum(edge, edge.T))
 
 
-def test_geweke():
+@both_moves
+def test_geweke(exchange):
     """Groups, forests and rows in two ways; see ``geweke``."""
     rng, levels, alpha = np.random.default_rng(0), np.array([2, 3, 2]), 2.0
     y = np.array([0, 1, 0, 1, 1])
@@ -142,7 +153,8 @@ def test_geweke():
     graph, chain = (signals[chosen[0]], parents[chosen[0]]), []
     for _ in range(1000):
         codes = draw_rows(*graph)
-        sampler = OriginalSampler(score(table_of(codes), alpha), cost, thin=1)
+        own = score(table_of(codes), alpha)
+        sampler = OriginalSampler(own, cost, exchange=exchange, thin=1)
         state, _ = sampler.step(rng, GraphState(*graph, 0.0))
         graph = state.signal, state.parent
         chain.append(quantities(*graph, codes))
@@ -153,10 +165,11 @@ def test_geweke():
 # The chain itself
 
 
-def test_log_posterior_is_that_of_the_graph():
+@both_moves
+def test_log_posterior_is_that_of_the_graph(exchange):
     table = random_table((2, 3, 2, 2, 3, 2, 2, 2), 30)
     scores = score(table)
-    sampler = OriginalSampler(scores, LIVELY, thin=7)
+    sampler = OriginalSampler(scores, LIVELY, exchange=exchange, thin=7)
     rng = np.random.default_rng(0)
     state, seen = sampler.init(rng), set()
     for _ in range(50):
@@ -219,6 +232,7 @@ def test_another_problem_has_another_fingerprint():
         OriginalSampler(golden_problem(1)[1], cost),
         OriginalSampler(scores, LIVELY),
         OriginalSampler(scores, cost, thin=5),
+        OriginalSampler(scores, cost, exchange=True, thin=50),
     ):
         assert other.fingerprint != first
 

@@ -75,8 +75,7 @@ def project_trees(
     path = [root]
     for size in range(2, max_leaves + 1):
         starts = [cut_back[size]] if size in cut_back else []
-        longer = expansions(path[-1], size if np.isfinite(max_depth) else 1)
-        starts += [tree for tree in longer if _depth(tree) <= max_depth][:1]
+        starts += expansions(path[-1])
         tries = [t for tree in starts for t in (improve(tree), tree)]
         tries = [tree for tree in tries if _depth(tree) <= max_depth]
         better = min(tries, key=lambda tree: tree.cost, default=root)

@@ -33,8 +33,20 @@ ROUNDS = 50
 GOOD_RHAT = 1.01
 """Largest R-hat of chains that agree."""
 
+LARGEST_RHAT = 1.05
+"""The same for the largest of many, which is above that of most by chance."""
+
+STUCK_RHAT = 3.0
+"""R-hat beyond which chains differ by several of their standard deviations."""
+
 GOOD_ESS = 100
 """Effective sample size that every chain should reach."""
+
+MOST_DOUBLINGS = 4
+"""How often the steps per draw are doubled in a run that has not converged."""
+
+RARE = 0.01
+"""Indicators that are as rarely true, or false, are not assessed."""
 
 CHECKPOINT_SECONDS = 30.0
 """Least time between two checkpoints, which are written at the end of a round."""
@@ -118,6 +130,15 @@ class _Chain:
             # Assigned last and at once, so that an interrupt leaves whole turns.
             self.now = Now(state, self.generator.bit_generator.state, done + 1)
 
+    def thinned(self, n_warmup: int) -> _Chain:
+        """The same without the first half of the draws and every second one after."""
+        found = _Chain(self.generator, self.now.state)
+        found.draws, found.info = (
+            kept[: len(kept) // 2 : -2][::-1] for kept in (self.draws, self.info)
+        )
+        found.now = self.now._replace(done=n_warmup + len(found.draws))
+        return found
+
 
 class Plan(NamedTuple):
     """Settings that a run must share with the checkpoint that it continues."""
@@ -136,6 +157,7 @@ def run_chains(
     n_chains: int = 4,
     thin: int = 1,
     random_state: Any = None,
+    min_ess: int | None = None,
     n_jobs: int | None = None,
     checkpoint: str | Path | None = None,
     progress: bool = False,
@@ -143,7 +165,8 @@ def run_chains(
     """Run several chains of a sampler.
 
     The draws of chain ``i`` depend on ``random_state`` and ``i`` alone: more draws or
-    chains, other ``n_jobs``, or an interruption change none of them.
+    chains, other ``n_jobs``, or an interruption change none of them. (With ``min_ess``,
+    the length of the run depends on all draws.)
 
     Parameters
     ----------
@@ -156,6 +179,13 @@ def run_chains(
     thin : int, default=1
         Steps per draw.
     random_state : int, Generator, RandomState or None
+    min_ess : int, optional
+        A run that has not converged, or whose effective sample size is below this,
+        is continued with twice as many steps per draw, up to 16 times ``thin``. Its
+        first half becomes warm-up, and every second draw of the other half is kept, so
+        that the number of draws is the same. By default, with fewer than ``min_ess``
+        draws in all chains, or where R-hats above 3 show that chains are in different
+        modes, runs are not continued.
     n_jobs : int, optional
         Number of chains run in parallel, in threads (-1: one per core). It helps
         samplers that spend their time in compiled code.
@@ -173,7 +203,9 @@ def run_chains(
     Warns
     -----
     PoorMixingWarning
-        R-hat is above 1.01, or the effective sample size below 100 per chain.
+        Of a number, R-hat is above 1.01, or the effective sample size below
+        ``min_ess``, by default 100 per chain; or R-hat is above 1.05 of an indicator
+        that is true in 1 to 99 % of the draws.
     InterruptedFitWarning
         The run was stopped by Ctrl-C.
     CheckpointWarning
@@ -185,11 +217,14 @@ def run_chains(
         if value < least[name]:
             raise InputError(f"{name} is {value}; expected {least[name]} or more.")
     plan = Plan(sampler.fingerprint, n_chains, n_warmup, thin)
+    plans, least_ess = [plan], GOOD_ESS * n_chains if min_ess is None else min_ess
+    if min_ess is not None and n_draws * n_chains >= min_ess:
+        plans += [plan._replace(thin=thin << k + 1) for k in range(MOST_DOUBLINGS)]
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None:
         check_writable(path, overwrite=True)
     if path is not None and path.exists():
-        running = _resume(path, plan, sampler)
+        plan, running = _resume(path, plans, sampler)
     else:
         running = [
             _Chain(generator, sampler.init(generator))
@@ -197,8 +232,16 @@ def run_chains(
         ]
     interrupted = False
     try:
-        for _ in _rounds(sampler, running, plan, n_draws, n_jobs, path, progress):
-            pass
+        while True:
+            for _ in _rounds(sampler, running, plan, n_draws, n_jobs, path, progress):
+                pass
+            chains = _collect(running, n_draws)
+            poor = _poor(chains, least_ess)
+            later = plans[plans.index(plan) + 1 :]
+            if not later or not poor or _are_stuck(chains):
+                break
+            # At once, so that an interrupt leaves a plan and its chains.
+            plan, running = later[0], [chain.thinned(n_warmup) for chain in running]
     except KeyboardInterrupt:
         interrupted = True
     if path is not None:
@@ -212,8 +255,9 @@ def run_chains(
             InterruptedFitWarning,
             stacklevel=2,
         )
-    chains = _collect(running, min(n_made, n_draws))
-    _warn_if_poor(chains)
+        chains = _collect(running, min(n_made, n_draws))
+        poor = _poor(chains, least_ess)
+    _warn_of(poor, least_ess)
     return chains
 
 
@@ -264,13 +308,29 @@ def _stack(rows: list[list[dict[str, Any]]]) -> dict[str, np.ndarray]:
     return {k: np.array([[row[k] for row in chain] for chain in rows]) for k in names}
 
 
-def _warn_if_poor(chains: Chains) -> None:
-    least = GOOD_ESS * chains.n_chains
-    poor = {
+def _poor(chains: Chains, least: int) -> dict[str, Diagnosis]:
+    """Diagnostics of numbers, and of indicators that change, that are not good."""
+    found = {
         name: d
         for name, d in chains.diagnose().items()
         if d.rhat > GOOD_RHAT or d.ess < least
     }
+    for name, values in chains.draws.items():
+        if values.dtype.kind == "b":
+            share = values.mean(axis=(0, 1))
+            for place in zip(*np.nonzero((share >= RARE) & (share <= 1 - RARE))):
+                d = diagnose(values[(..., *place)])
+                if d.rhat > LARGEST_RHAT:
+                    found[f"{name}[{', '.join(map(str, place))}]"] = d
+    return found
+
+
+def _are_stuck(chains: Chains) -> bool:
+    """Whether chains are in different modes, so that more steps are of little use."""
+    return any(d.rhat > STUCK_RHAT for d in chains.diagnose().values())
+
+
+def _warn_of(poor: dict[str, Diagnosis], least: int) -> None:
     if poor:
         name = max(poor, key=lambda k: poor[k].rhat)
         warnings.warn(
@@ -311,14 +371,17 @@ def _save(path: Path, plan: Plan, running: list[_Chain]) -> None:
         )
 
 
-def _resume(path: Path, plan: Plan, sampler: Sampler) -> list[_Chain]:
-    """The chains of a checkpoint, which must belong to this run."""
+def _resume(
+    path: Path, plans: list[Plan], sampler: Sampler
+) -> tuple[Plan, list[_Chain]]:
+    """Plan and chains of a checkpoint, which must belong to this run."""
     content = read_checkpoint(path)
-    if content.get("plan") != plan._asdict():
+    plan = next((p for p in plans if p._asdict() == content.get("plan")), None)
+    if plan is None:
         raise InputError(
             f"The checkpoint {str(path)!r} belongs to another run: it has "
-            f"{content.get('plan')}, this run {plan._asdict()}. Delete it or choose "
-            "another path."
+            f"{content.get('plan')}, this run {plans[0]._asdict()}. Delete it or "
+            "choose another path."
         )
     try:
         running = [_read_chain(chain, plan, sampler) for chain in content["chains"]]
@@ -336,7 +399,7 @@ def _resume(path: Path, plan: Plan, sampler: Sampler) -> list[_Chain]:
             f"{sorted(kinds)}, expected {plan.n_chains} of one kind; delete it to "
             "start again."
         )
-    return running
+    return plan, running
 
 
 def _read_chain(content: dict[str, Any], plan: Plan, sampler: Sampler) -> _Chain:

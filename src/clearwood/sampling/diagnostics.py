@@ -30,12 +30,19 @@ class Diagnosis(NamedTuple):
 
 
 def diagnose(draws: np.ndarray) -> Diagnosis:
-    """Summarize the draws of one quantity, of shape (n_chains, n_draws)."""
-    ess = bulk_ess(draws)
-    plain = _ess(_split(draws))
+    """Summarize the draws of one quantity, of shape (n_chains, n_draws).
+
+    Indicators (of type bool) are not ranked, as ranks of two values are these values in
+    other units.
+    """
+    plain = _ess(_split(draws.astype(np.float64)))
+    if draws.dtype.kind == "b" and draws.shape[1] >= 4:
+        rhat, ess = _rhat(_split(draws.astype(np.float64))), plain
+    else:
+        rhat, ess = split_rhat(draws), bulk_ess(draws)
     sd = float(draws.std(ddof=1)) if draws.size > 1 else np.nan
     mcse = sd / np.sqrt(plain) if sd > 0 else sd
-    return Diagnosis(float(draws.mean()), sd, float(mcse), split_rhat(draws), ess)
+    return Diagnosis(float(draws.mean()), sd, float(mcse), rhat, ess)
 
 
 def split_rhat(draws: np.ndarray) -> float:

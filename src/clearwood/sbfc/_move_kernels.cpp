@@ -1,25 +1,28 @@
-// The moves of the thesis (2.3.2): Switch Trees, Reassign Subtree, Pivot.
+// The moves of the thesis (2.3.2): Switch Trees, Reassign Subtree, Pivot; and exchanges
+// of edges, which let any feature of the subtree be the one that gets a parent.
 #include "_kernels.hpp"
+
+#include <vector>
 
 using namespace clearwood;
 using namespace clearwood::sbfc;
 
 namespace {
 
-// Edges of a group, as a sparse table with sorted rows.
+// Edges of a group, as a sparse table whose rows begin with the heaviest edge.
 struct EdgeTable {
-    View<const Index, 1> start;  // of the rows
-    View<const Index, 1> end;    // columns
+    View<const Index, 1> start;       // of the rows
+    View<const std::int32_t, 1> end;  // columns
     View<const double, 1> log_weight;
 
     auto fields() { return std::tie(start, end, log_weight); }
 
     // Log weight of an edge; minus infinity for one that was left out.
     double weight_of(Index j, Index u) const {
-        const Index *last = end.begin() + start[j + 1];
-        const Index *place = std::lower_bound(end.begin() + start[j], last, u);
-        if (place == last || *place != u) return -infinity;
-        return log_weight[place - end.begin()];
+        const std::int32_t *last = end.begin() + start[j + 1];
+        const std::int32_t *place =
+            std::find(end.begin() + start[j], last, std::int32_t(u));
+        return place == last ? -infinity : log_weight[place - end.begin()];
     }
 };
 
@@ -141,40 +144,57 @@ double switch_trees(View<bool, 1> signal, Forest& forest, Weights alone, Index m
     return double(accepted) / double(n_tried);
 }
 
-// Places for a subtree: parents, or -1 and -2 for none in the noise and in the signal;
-// and log weights of the whole graph with it there.
+// Places this much less likely than another are left out.
+constexpr double NEVER_TAKEN = 40.0;
+
+// Places for a subtree: which of its nodes gets a parent, and that, or -1 and -2 for none
+// in the noise and in the signal; and log weights of the whole graph with it there.
 struct Places {
-    Vector<Index> target;
-    Vector<double> log_share;
+    std::vector<Index> end, target;
+    std::vector<double> log_share;
     Vector<bool> below;  // scratch: false for all nodes
 
-    explicit Places(Index d) : target(d + 2), log_share(d + 2), below(d) {}
+    explicit Places(Index d) : below(d) {}
+
+    void add(Index u, Index v, double log_share_of_it) {
+        end.push_back(u);
+        target.push_back(v);
+        log_share.push_back(log_share_of_it);
+    }
+
+    void clear() {
+        end.clear();
+        target.clear();
+        log_share.clear();
+    }
 };
 
-// All places for a subtree that was taken off, of some nodes, its root first; returns
-// their number.
-Index parents_for(View<const Index, 1> nodes, const Forest& forest,
-                  View<const bool, 1> signal, Weights alone, const EdgeTables& edges,
-                  Places& places) {
-    Index j = nodes[0], n_places = 0;
-    auto add = [&](Index target, double log_share) {
-        places.target[n_places] = target;
-        places.log_share[n_places++] = log_share;
-    };
+// All places for a subtree that was taken off, of some nodes, of which the first n_ends
+// may get a parent.
+void find_places(View<const Index, 1> nodes, Index n_ends, const Forest& forest,
+                 View<const bool, 1> signal, Weights alone, const EdgeTables& edges,
+                 Places& places) {
+    places.clear();
+    std::array<double, 2> own{};
     for (Index u : nodes) places.below[u] = true;
     for (bool group : {false, true}) {
-        double own = 0.0;
-        for (Index u : nodes) own += alone(group, u) + forest.edge(group, u);
-        add(group ? -2 : -1, own);
+        for (Index u : nodes) own[group] += alone(group, u) + forest.edge(group, u);
+        for (Index u : nodes.part(0, n_ends)) places.add(u, group ? -2 : -1, own[group]);
+    }
+    double top = std::max(own[0], own[1]);
+    for (bool group : {false, true}) {
         const EdgeTable& table = edges[group];
-        for (Index e = table.start[j]; e < table.start[j + 1]; ++e) {
-            Index u = table.end[e];
-            if (signal[u] != group || places.below[u]) continue;
-            add(u, own + table.log_weight[e]);
-        }
+        for (Index u : nodes.part(0, n_ends))
+            for (Index e = table.start[u]; e < table.start[u + 1]; ++e) {
+                double log_share = own[group] + table.log_weight[e];
+                if (log_share < top - NEVER_TAKEN) break;
+                Index v = table.end[e];
+                if (signal[v] != group || places.below[v]) continue;
+                places.add(u, v, log_share);
+                top = std::max(top, log_share);
+            }
     }
     for (Index u : nodes) places.below[u] = false;
-    return n_places;
 }
 
 // A forest from its parents.
@@ -189,19 +209,27 @@ Forest read_forest(View<const std::int32_t, 1> parent, const EdgeTables& edges) 
     return forest;
 }
 
+// How a chain moves.
+struct Moves {
+    Index number;  // of repetitions
+    Index most;    // trees that each of them tries to switch
+    bool any_end;  // whether any node of a subtree may get a parent, not just its root
+
+    auto fields() { return std::tie(number, most, any_end); }
+};
+
 // Switch some trees, then reassign a subtree of a tree that was pivoted; repeat.
 //
 // signal, parent : the graph; both are overwritten
 // alone : log weight of each node in the noise and in the signal, of shape (2, d)
-// n_moves, most : repetitions, and trees that each of them tries to switch
 //
 // Returns the shares of the trees proposed that have switched, and of the moves that
 // have given a subtree another parent or group; and the log weight of the graph.
 std::tuple<double, double, double> make_moves(View<bool, 1> signal,
                                               View<std::int32_t, 1> parent,
                                               Weights alone, EdgeTables edges,
-                                              Index n_moves, Index most,
-                                              Random random) {
+                                              Moves moves, Random random) {
+    auto [n_moves, most, any_end] = moves;
     Index d = signal.size();
     Vector<Index> found(d);
     Forest forest = read_forest(parent, edges);
@@ -210,8 +238,12 @@ std::tuple<double, double, double> make_moves(View<bool, 1> signal,
     for (Index move = 0; move < n_moves; ++move) {
         switched += switch_trees(signal, forest, alone, most, random, found);
         Index j = random.below(d);
-        View<const Index, 1> tree = forest.subtree(forest.root_of(j), found);
-        forest.pivot(tree[random.below(tree.size())]);
+        if (any_end) {
+            forest.pivot(random.below(d));
+        } else {
+            View<const Index, 1> tree = forest.subtree(forest.root_of(j), found);
+            forest.pivot(tree[random.below(tree.size())]);
+        }
 
         View<const Index, 1> nodes = forest.subtree(j, found);
         Index old = forest.up[j];
@@ -221,16 +253,19 @@ std::tuple<double, double, double> make_moves(View<bool, 1> signal,
             forest.edge(0, j) = forest.edge(1, j) = 0.0;
             forest.add_root(j);
         }
-        Index n_places = parents_for(nodes, forest, signal, alone, edges, places);
-        Index at = choose(places.log_share.part(0, n_places), random);
-        Index target = places.target[at];
+        find_places(nodes, any_end ? nodes.size() : 1, forest, signal, alone, edges,
+                    places);
+        Index at = choose({places.log_share.data(), {Index(places.log_share.size())}},
+                          random);
+        Index end = places.end[at], target = places.target[at];
         bool group = target < 0 ? target == -2 : signal[target];
         for (Index u : nodes) signal[u] = group;
+        forest.pivot(end);
         if (target >= 0) {
-            forest.hang_by(j, target, edges);
-            forest.swap_roots(forest.place[j], --forest.n_roots);
+            forest.hang_by(end, target, edges);
+            forest.swap_roots(forest.place[end], --forest.n_roots);
         }
-        reassigned += std::max<Index>(target, -1) != old || group != old_group;
+        reassigned += end != j || std::max<Index>(target, -1) != old || group != old_group;
     }
     double log_weight = 0.0;
     for (Index j = 0; j < d; ++j) {

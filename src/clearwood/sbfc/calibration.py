@@ -3,8 +3,8 @@
 Graphs are chosen to be probable, not to predict: their features overlap, so that the
 evidence of their average is counted more than once, and weak features are noise. So
 its log odds, relative to the class frequencies, are multiplied by a temperature, and
-every feature adds steps between parts of its values: an additive logistic regression
-with normal priors, around the average as it is.
+every feature adds steps between parts of its values, and its share of an intercept: an
+additive logistic regression with normal priors, around the average as it is.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Calibration(NamedTuple):
     parts : LevelCoder
         Parts of the features.
     effect : ndarray of shape (n_parts, n_classes)
-        What each part adds to the log odds; the mean over training rows is 0 for each
-        feature. No rows for a temperature alone.
+        What each part adds to the log odds; the mean over training rows is the same for
+        each feature, and all together an intercept. No rows for a temperature alone.
     """
 
     temperature: float
@@ -88,7 +88,7 @@ def calibrate(
 
     Its penalized likelihood has one maximum, so that the result depends neither on the
     order of rows nor on a seed. All features together may add as much as one alone: the
-    variance of a step is 1 over the number of features.
+    variance of a step is 1 over the number of features, that of an intercept 1.
 
     Parameters
     ----------
@@ -102,14 +102,19 @@ def calibrate(
     codes : ndarray of int of shape (n, n_features), optional
         Parts of the rows, for steps; by default there is a temperature only.
     """
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, hstack
 
     evidence, n_classes = _evidence(left_out, log_class), len(log_class)
     rows, steps = csr_array((len(label), 0)), csr_array((0, 0))
+    varies = parts.n_levels > 1
+    n_features = max(int(varies.sum()), 1)
     if codes is not None:
+        # In shares, so that cells that are not known add nothing to it.
+        intercept = np.repeat(varies, parts.n_levels)[:, None] / n_features
         rows, steps = _rows_by_part(parts, codes), _steps(parts, codes, weight)
-    n_features = max(int((parts.n_levels > 1).sum()), 1)
-    penalty = np.append(1.0, np.full(steps.shape[1] * n_classes, n_features))
+        steps = hstack([csr_array(intercept), steps], format="csr")
+    penalty = np.full(1 + steps.shape[1] * n_classes, float(n_features))
+    penalty[: 1 + n_classes] = 1.0
     actual = np.eye(n_classes)[label]
 
     def fitted(evidence: np.ndarray) -> np.ndarray:

@@ -28,6 +28,7 @@ from clearwood.sbfc.graphs import (
     active_nodes,
     both_layers,
     heaviest_forest,
+    least_certain_edges,
     rooted,
 )
 from clearwood.sbfc.scores import (
@@ -47,10 +48,7 @@ BOUNDS = (1e-6, 1e-5, 1e-4, 1e-3)
 below the size; where only some gains are kept, the last one."""
 
 MOST_TIED = 64
-"""Largest size of a component that is aimed at, and of a cluster."""
-
-MOST_TOGETHER = 128
-"""Size of a component beyond which a step would take too long."""
+"""Largest size of a component, beyond which a step would take too long."""
 
 
 class SignalState(NamedTuple):
@@ -90,7 +88,7 @@ class SignalSampler:
     Raises
     ------
     InputError
-        Strong edges connect more than 128 features.
+        Strong edges connect more than 64 features.
 
     Attributes
     ----------
@@ -198,8 +196,11 @@ class SignalSampler:
         # The group of a feature without edges carries no information on any other.
         degree = np.diff(self._graph[0])
         tied = np.flatnonzero(degree[:d] + degree[d:])
-        some, count = np.unique(
-            sets.reshape(-1, d)[:, tied], axis=0, return_counts=True
+        some, which, count = np.unique(
+            sets.reshape(-1, d)[:, tied],
+            axis=0,
+            return_inverse=True,
+            return_counts=True,
         )
         distinct = np.zeros((len(some), d), dtype=bool)
         distinct[:, tied] = some
@@ -215,7 +216,30 @@ class SignalSampler:
         both_ways = csr_array((edges, neighbour % d, first), shape=(2 * d, d))
         edge_probability = both_ways[:d] + both_ways[d:]
         edge_probability.eliminate_zeros()
-        return Averages(signal_probability, edge_probability)
+        ends = least_certain_edges(edge_probability)
+        given = self._given_sets(distinct, ends)[which.ravel()]
+        edge_draws = {
+            (i, j): values.reshape(sets.shape[:-1])
+            for (i, j), values in zip(ends.tolist(), given.T)
+        }
+        return Averages(signal_probability, edge_probability, edge_draws)
+
+    def _given_sets(self, sets: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Probabilities of some edges (columns) given each of some sets."""
+        from scipy.sparse import csr_array
+
+        first, neighbour, _ = self._graph
+        (i, j), d = ends.T, sets.shape[1]
+        number = np.arange(1, len(neighbour) + 1), neighbour % d, first
+        # Number 0 is that of an edge that a group lacks.
+        own = csr_array(number, shape=(2 * d, d))[np.array([i, i + d]), j].toarray()
+        found = np.empty((len(sets), len(ends)))
+        for signal, row in zip(sets, found):
+            edges = np.zeros(len(neighbour) + 1)
+            add_edge_probabilities(active_nodes(signal), self._graph, 1.0, edges[1:])
+            edges[own].sum(axis=0, out=row)
+        # Convergence is not a matter of smaller differences.
+        return found.round(3)
 
     def _sweep(self, active: np.ndarray, draws: np.ndarray) -> tuple[float, np.ndarray]:
         return sweep(
@@ -240,10 +264,19 @@ class SignalSampler:
 
 
 class Averages(NamedTuple):
-    """Averages over draws of sets; fields as in ``ExactPosterior``."""
+    """Averages over draws of sets; fields as in ``ExactPosterior``.
+
+    Attributes
+    ----------
+    signal_probability : ndarray of shape (d,)
+    edge_probability : csr_array of shape (d, d)
+    edge_draws : dict of (int, int) to ndarray of shape (...)
+        Probabilities of the least certain edges given each set, to three decimals.
+    """
 
     signal_probability: np.ndarray
     edge_probability: csr_array
+    edge_draws: dict[tuple[int, int], np.ndarray]
 
 
 def _thinned(edges: Edges, bounds: tuple[float, ...]) -> Edges:
@@ -261,11 +294,11 @@ def _thinned(edges: Edges, bounds: tuple[float, ...]) -> Edges:
         largest = np.bincount(component).max(initial=0)
         if largest <= MOST_TIED:
             break
-    if largest > MOST_TOGETHER:
+    if largest > MOST_TIED:
         raise InputError(
-            f"Strong edges connect more than {MOST_TOGETHER} features, too many "
-            'to sum over their forests; use sampler="original", which draws the '
-            "forests as well."
+            f"Strong edges connect more than {MOST_TIED} features, too many to sum "
+            'over their forests; use sampler="exchange", which draws the forests as '
+            "well."
         )
     weak = np.exp(every.data[~strong])
     return Edges(

@@ -46,7 +46,6 @@ from clearwood.sbfc.prediction import (
 from clearwood.sbfc.samplers import (
     GraphPosterior,
     GraphProblem,
-    diagnose_edges,
     find_posterior,
     posterior_without_features,
 )
@@ -57,9 +56,9 @@ N_CHAINS, WARMUP = 4, 100
 
 PRESETS: dict[str | None, dict[str, Any]] = {
     None: {"sampler": "auto", "prior": "balanced", "smoothing": "paper",
-           "binning": "mdlp_or_halves", "calibration": "additive"},
+           "binning": "mdlp_or_halves", "calibration": "additive", "min_ess": 400},
     "paper": {"sampler": "original", "prior": "paper", "smoothing": "paper",
-              "binning": "mdlp", "calibration": None},
+              "binning": "mdlp", "calibration": None, "min_ess": None},
 }  # fmt: skip
 """What "auto" means for a setting, by preset."""
 
@@ -73,6 +72,9 @@ MOST_PAIRS = 2**27
 """Counts at a time: levels of one feature by those of all features and the class."""
 
 
+POSITIVE = Interval(Integral, 1, None, closed="left")
+
+
 class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     """Bayesian classifier that selects features and finds their dependences.
 
@@ -80,7 +82,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     not; within each group they form a forest of trees. The posterior probability of
     such graphs selects features, finds interactions and classifies at the same time
     (Krakovna, 2016). For up to 16 features all graphs are summed over; beyond, Markov
-    chains draw the groups, with all forests summed out.
+    chains draw the groups, with all forests summed out, or graphs.
 
     Numeric features are discretized (`MDLPDiscretizer`; into halves where it finds no
     cut), except that those with at most five distinct values have a level for each;
@@ -90,16 +92,16 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    sampler : {"auto", "exact", "collapsed", "original"}, default="auto"
+    sampler : {"auto", "exact", "collapsed", "exchange", "original"}, default="auto"
         ``"exact"`` sums over all graphs (at most 16 features that vary),
-        ``"collapsed"`` samples groups of features, and ``"original"`` samples graphs by
-        the moves of the thesis. ``"auto"`` is exact where possible; else collapsed;
-        else original: where strong edges connect too many features to sum over their
-        forests.
+        ``"collapsed"`` samples groups of features, ``"exchange"`` samples graphs by
+        exchanges of edges, and ``"original"`` by the moves of the thesis. ``"auto"`` is
+        exact where possible; else collapsed; else by exchanges: where strong edges
+        connect too many features to sum over their forests.
     preset : {"paper"} or None, default=None
-        Settings for each of ``sampler``, ``prior``, ``smoothing``, ``binning`` and
-        ``calibration`` that is "auto": ``"paper"`` gives those of the thesis,
-        ``"original"``, ``"paper"``, ``"paper"``, ``"mdlp"`` and None.
+        Settings for each of ``sampler``, ``prior``, ``smoothing``, ``binning``,
+        ``calibration`` and ``min_ess`` that is "auto": ``"paper"`` gives those of the
+        thesis, ``"original"``, ``"paper"``, ``"paper"``, ``"mdlp"``, None and None.
     prior : {"auto", "balanced", "paper"}, default="auto"
         ``"auto"`` is ``"balanced"`` without a preset. In the thesis an edge between
         signal features costs less than one between noise features, by the number of
@@ -131,6 +133,12 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         Number of graphs drawn for predictions.
     n_draws : int, default=500
         Draws of each of four chains, after a warm-up of 100; unused in exact mode.
+    min_ess : int, "auto" or None, default="auto"
+        Effective sample size of the log posterior and of the number of signal features.
+        Until it is reached, with R-hats of at most 1.01, and 1.05 for each feature, the
+        chains are continued, with more steps per draw and a longer warm-up: up to 24
+        times as long, where ``n_draws`` is at least a quarter of this. ``"auto"`` is
+        400 without a preset. None for chains of a given length.
     checkpoint : str or Path, default=None
         File from which chains resume, if it exists; see `clearwood.sampling`.
     n_jobs : int, default=None
@@ -144,8 +152,8 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     ----------
     inclusion_probability_ : ndarray of shape (n_features,)
         Posterior probability that a feature is signal. 0 for a single level; else
-        strictly between 0 and 1, except with ``"original"``, where it is a share of
-        graphs drawn.
+        strictly between 0 and 1, except with ``"exchange"`` and ``"original"``, where
+        it is a share of graphs drawn.
     edge_probability_ : csr_array of shape (n_features, n_features)
         Posterior probability of an edge between two features; symmetric.
     log_evidence_ : float or None
@@ -158,7 +166,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         The most probable graph; with chains, of those examined.
     best_log_posterior_ : float
         Its log posterior, up to the constants that ``log_evidence_`` lacks.
-    sampler_ : {"exact", "collapsed", "original"}
+    sampler_ : {"exact", "collapsed", "exchange", "original"}
         The sampler used.
     dropped_ : float
         With chains, edges of negligible weight are left out: the largest total weight
@@ -189,7 +197,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "sampler": [StrOptions({"auto", "exact", "collapsed", "original"})],
+        "sampler": [StrOptions({"auto", "exact", "collapsed", "exchange", "original"})],
         "preset": [None, StrOptions({"paper"})],
         "prior": [StrOptions({"auto", "balanced", "paper"})],
         "alpha": [Interval(Real, 0, None, closed="neither")],
@@ -198,8 +206,9 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         "smoothing": [StrOptions({"auto", "paper", "dirichlet"})],
         "binning": [StrOptions({"auto", "mdlp", "mdlp_or_halves"})],
         "calibration": [None, StrOptions({"auto", "additive", "temperature"})],
-        "n_graphs": [Interval(Integral, 1, None, closed="left")],
-        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "n_graphs": [POSITIVE],
+        "n_draws": [POSITIVE],
+        "min_ess": [None, StrOptions({"auto"}), POSITIVE],
         "checkpoint": [None, str, Path],
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
@@ -220,6 +229,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         calibration: str | None = "auto",
         n_graphs: int = 500,
         n_draws: int = 500,
+        min_ess: int | str | None = "auto",
         checkpoint: str | Path | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -236,6 +246,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         self.calibration = calibration
         self.n_graphs = n_graphs
         self.n_draws = n_draws
+        self.min_ess = min_ess
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -301,6 +312,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
                 n_warmup=WARMUP,
                 n_chains=N_CHAINS,
                 random_state=chains_seed,
+                min_ess=self._setting("min_ess"),
                 n_jobs=self.n_jobs,
                 checkpoint=self.checkpoint,
                 progress=bool(self.verbose),
@@ -384,7 +396,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         self.inclusion_probability_ = np.zeros(d)
         edges = found.edge_probability.tocoo()
         signal, edge = found.signal_probability, edges.data
-        if found.sampler != "original":
+        if found.sampler not in ("exchange", "original"):
             # No graph is impossible; only sums of probabilities round to 0 or 1.
             signal, edge = signal.clip(*NEARLY), edge.clip(*NEARLY)
         self.inclusion_probability_[varies] = signal
@@ -394,7 +406,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         self.graphs_ = [_widened(graph, varies, d) for graph in found.graphs]
         self.best_graph_ = _widened(found.best, varies, d)
         self.best_log_posterior_ = found.best_log_posterior
-        self.chains_ = found.chains
+        self.chains_, self._edge_draws = found.chains, found.edge_draws
         self.sampler_, self.dropped_ = found.sampler, found.dropped
 
     # Reading
@@ -420,9 +432,9 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         dict of str to Diagnosis
             R-hat, effective sample size and standard error of the log posterior, of the
             number of signal features, and, by name, of the features that are signal in
-            some draws but not all. With ``"original"`` also of the 100 least certain
-            edges, as ``"x0 -- x1"``; ``"collapsed"`` sums over edges. Empty where there
-            are no chains: in exact mode and after `clearwood.load`.
+            some draws but not all; and of the 100 least certain edges, as
+            ``"x0 -- x1"``, to three decimals where ``"collapsed"`` sums over edges.
+            Empty where there are no chains: in exact mode and after `clearwood.load`.
         """
         check_is_fitted(self)
         if self.chains_ is None:
@@ -433,9 +445,9 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         changes = np.flatnonzero(signal.any(axis=(0, 1)) & ~signal.all(axis=(0, 1)))
         varies = np.flatnonzero(self.levels_.n_levels > 1)
         for j in changes:
-            found[names[varies[j]]] = diagnose(signal[..., j].astype(np.float64))
-        for edge, diagnosis in diagnose_edges(self.chains_, varies).items():
-            found[" -- ".join(names[j] for j in edge)] = diagnosis
+            found[names[varies[j]]] = diagnose(signal[..., j])
+        for edge, draws in self._edge_draws.items():
+            found[" -- ".join(names[varies[j]] for j in edge)] = diagnose(draws)
         return found
 
     # Predicting

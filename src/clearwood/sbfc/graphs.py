@@ -30,6 +30,9 @@ NEGLIGIBLE = 1e-4
 WEAKEST_OF_MANY = -16.0
 """The same, where that bound would keep hundreds of millions of edges."""
 
+MOST_ASSESSED = 100
+"""Number of edges whose convergence is assessed, the least certain ones."""
+
 MOST_NAMED = 20
 """Number of features without an edge that are listed in each group."""
 
@@ -262,6 +265,15 @@ def both_layers(
         neighbour.astype(np.int32, copy=False),
         np.concatenate([noise.data, signal.data]),
     )
+
+
+def least_certain_edges(probability: csr_array) -> np.ndarray:
+    """Edges that are assessed for convergence: their ends, of shape (n_edges, 2)."""
+    from scipy.sparse import triu
+
+    every = triu(probability, 1, format="coo")
+    order = np.argsort(np.abs(every.data - 0.5), kind="stable")[:MOST_ASSESSED]
+    return np.column_stack([every.row, every.col])[order]
 
 
 def active_nodes(signal: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""Markov chain on graphs with the moves of the thesis (2.3.2).
+"""Markov chain on graphs with the moves of the thesis (2.3.2), or exchanges of edges.
 
-Graphs change one by one, for targets without a sum over all forests, and to reproduce
-the thesis.
+Graphs change one by one, for many features that edges connect, where a sum over all
+forests is slow, and to reproduce the thesis.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ from clearwood.sbfc.scores import Edges, Penalty, Scores, strong_edges
 
 TREES_SWITCHED = 10
 """Number of trees proposed for a switch in each iteration: the thesis' k."""
+
+THIN, SHARE = 50, 8
+"""Iterations per step: the thesis' thinning interval; of exchanges, one for so many
+features, if that is more."""
 
 
 class GraphState(NamedTuple):
@@ -57,6 +61,12 @@ class OriginalSampler:
     parent or none for the subtree of a random feature from its exact conditional
     (Reassign Subtree), in a tree whose root was drawn anew (Pivot Trees).
 
+    Where the root of the subtree has to get the parent, as in the thesis, clusters of
+    strong edges hardly change. With ``exchange``, any of its features may: given the
+    groups, this is the basis-exchange walk on forests, which forgets its start in about
+    d log d moves whatever the weights (Anari et al., "Log-concave polynomials IV",
+    2021).
+
     Parameters
     ----------
     scores : Scores
@@ -65,8 +75,11 @@ class OriginalSampler:
     edges : tuple of Edges, optional
         Result of ``strong_edges`` with the bound of ``weakest_edge`` or less, if
         already computed.
-    thin : int, default=50
-        Iterations per step: the thinning interval of the thesis.
+    exchange : bool, default=False
+        Whether any feature of a subtree may be the one that gets a parent.
+    thin : int, optional
+        Iterations per step: by default 50, the thinning interval of the thesis, or with
+        ``exchange`` an eighth of the features, if that is more.
 
     Examples
     --------
@@ -87,15 +100,18 @@ class OriginalSampler:
         penalty: Penalty,
         *,
         edges: tuple[Edges, Edges] | None = None,
-        thin: int = 50,
+        exchange: bool = False,
+        thin: int | None = None,
     ) -> None:
-        self.thin = thin
+        self.exchange = exchange
         self.alone = scores.alone - np.array(penalty.node)[:, None]
+        usual = max(THIN, exchange * self.alone.shape[1] // SHARE)
+        self.thin = usual if thin is None else thin
         if edges is None:
             edges = strong_edges(scores, penalty, weakest_edge(self.alone.shape[1]))
-        self.edges = tuple(_sorted_rows(part.log_weight) for part in edges)
+        self.edges = tuple(_heaviest_first(part.log_weight) for part in edges)
         flat = [values for part in self.edges for values in part]
-        self.fingerprint = fingerprint_of(self.alone, *flat, thin)
+        self.fingerprint = fingerprint_of(self.alone, *flat, exchange, self.thin)
 
     def init(self, rng: np.random.Generator) -> GraphState:
         """Overdispersed start: no edges, any share of the features in the signal."""
@@ -131,15 +147,16 @@ class OriginalSampler:
         rng: np.random.Generator,
     ) -> tuple[GraphState, MovesInfo]:
         signal, parent = signal.astype(np.bool_), parent.astype(np.int32)
+        moves = n_moves, TREES_SWITCHED, self.exchange
         switched, reassigned, log_weight = make_moves(
-            signal, parent, self.alone, self.edges,
-            n_moves, TREES_SWITCHED, rng,
-        )  # fmt: skip
+            signal, parent, self.alone, self.edges, moves, rng
+        )
         return GraphState(signal, parent, log_weight), MovesInfo(switched, reassigned)
 
 
-def _sorted_rows(table: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Row pointers, sorted column indices and values of a sparse matrix."""
-    if not table.has_sorted_indices:
-        table = table.sorted_indices()
-    return table.indptr.astype(np.int64), table.indices.astype(np.int64), table.data
+def _heaviest_first(table: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row pointers, column indices and values of a sparse matrix, sorted in rows."""
+    first = table.indptr.astype(np.int64)
+    row = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    order = np.lexsort((table.indices, -table.data, row))
+    return first, table.indices[order].astype(np.int32), table.data[order]

@@ -9,13 +9,13 @@ import numpy as np
 
 from clearwood.exceptions import InputError
 from clearwood.sampling import Chains, Sampler
-from clearwood.sampling.diagnostics import Diagnosis, diagnose
 from clearwood.sbfc.collapsed import SignalSampler
 from clearwood.sbfc.exact import MOST_FEATURES, exact_posterior
 from clearwood.sbfc.graphs import (
     FeatureForest,
     best_graph,
     draw_graphs,
+    least_certain_edges,
     weakest_edge,
 )
 from clearwood.sbfc.original import OriginalSampler
@@ -31,8 +31,7 @@ from clearwood.sbfc.scores import (
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MOST_EDGES = 100
-"""Number of edges whose convergence is assessed, the least certain ones."""
+SAMPLERS = "exact", "collapsed", "exchange", "original"
 
 MOST_COMPARED = 1000
 """Number of sets of signal features, drawn by chains, that are searched for the best
@@ -52,7 +51,10 @@ class GraphPosterior(NamedTuple):
     best : FeatureForest
     best_log_posterior : float
     chains : Chains or None
-    sampler : {"exact", "collapsed", "original"}
+    edge_draws : dict of (int, int) to ndarray of shape (n_chains, n_draws)
+        Probabilities of the least certain edges given the groups drawn, or whether the
+        graphs drawn have them. Empty without chains.
+    sampler : {"exact", "collapsed", "exchange", "original"}
     dropped : float
         Largest total weight of the edges of one feature that were left out.
     """
@@ -64,6 +66,7 @@ class GraphPosterior(NamedTuple):
     best: FeatureForest
     best_log_posterior: float
     chains: Chains | None
+    edge_draws: dict[tuple[int, int], np.ndarray]
     sampler: str
     dropped: float
 
@@ -104,11 +107,11 @@ def find_posterior(
     """Compute the posterior over graphs.
 
     ``"auto"`` is exact for few features; else collapsed, unless strong edges connect
-    too many features; else original.
+    too many features; else by exchanges of edges.
 
     Parameters
     ----------
-    sampler : {"auto", "exact", "collapsed", "original"}
+    sampler : {"auto", "exact", "collapsed", "exchange", "original"}
     problem : GraphProblem
     n_graphs : int
         Number of graphs to draw.
@@ -129,8 +132,10 @@ def find_posterior(
                 raise
         else:
             return _sampled_collapsed(problem, groups, n_graphs, run(groups), rng)
-    moves = OriginalSampler(scores, penalty, edges=edges)
-    return _sampled_by_moves(problem, n_graphs, run(moves))
+    exchange = sampler != "original"
+    moves = OriginalSampler(scores, penalty, edges=edges, exchange=exchange)
+    found = _sampled_by_moves(problem, n_graphs, run(moves))
+    return found._replace(sampler="exchange") if exchange else found
 
 
 def _enumerated(
@@ -146,6 +151,7 @@ def _enumerated(
         draw_graphs(every.sets[number], problem.edges, rng),
         *_best(problem, every.sets, log_share),
         chains=None,
+        edge_draws={},
         sampler="exact",
         dropped=0.0,
     )
@@ -170,6 +176,7 @@ def _sampled_collapsed(
         draw_graphs(sets[_spread(len(sets), n_graphs)], sampler.edges, rng),
         *_best(problem, sets[likeliest], log_joint[likeliest]),
         chains=chains,
+        edge_draws=average.edge_draws,
         sampler="collapsed",
         dropped=sampler.dropped,
     )
@@ -191,10 +198,16 @@ def _sampled_by_moves(
         ends = child, drawn[row, child]
         ups.append(coo_array((share, ends), shape=(d, d)).tocsr())
     up = sum(ups[1:], ups[0])
+    edge_probability = (up + up.T).tocsr()
+    parent = chains.draws["parent"]
+    edge_draws = {
+        (i, j): (parent[..., i] == j) | (parent[..., j] == i)
+        for i, j in least_certain_edges(edge_probability).tolist()
+    }
     likeliest = int(_flat(chains.draws["log_posterior"]).argmax())
     return GraphPosterior(
         signals.mean(axis=0),
-        (up + up.T).tocsr(),
+        edge_probability,
         None,
         [
             FeatureForest(signals[i], parents[i])
@@ -202,35 +215,10 @@ def _sampled_by_moves(
         ],
         *_best(problem, signals[[likeliest]], np.array([np.inf])),
         chains=chains,
+        edge_draws=edge_draws,
         sampler="original",
         dropped=max(float(part.dropped.max()) for part in problem.edges),
     )
-
-
-def diagnose_edges(
-    chains: Chains | None, varies: np.ndarray
-) -> dict[tuple[int, int], Diagnosis]:
-    """Convergence of the least certain edges, where chains draw graphs.
-
-    Parameters
-    ----------
-    chains : Chains or None
-    varies : ndarray of int of shape (d,)
-        Columns of their features.
-    """
-    if chains is None or "parent" not in chains.draws:
-        return {}
-    parent = chains.draws["parent"]
-    chain, draw, child = np.nonzero(parent >= 0)
-    ends = np.sort([child, parent[chain, draw, child]], axis=0)
-    edges, count = np.unique(ends, axis=1, return_counts=True)
-    share = count / parent[..., 0].size
-    found = {}
-    for k in np.argsort(np.abs(share - 0.5), kind="stable")[:MOST_EDGES]:
-        i, j = edges[:, k]
-        drawn = (parent[..., i] == j) | (parent[..., j] == i)
-        found[int(varies[i]), int(varies[j])] = diagnose(drawn.astype(np.float64))
-    return found
 
 
 def posterior_without_features(n_graphs: int) -> GraphPosterior:
@@ -246,6 +234,7 @@ def posterior_without_features(n_graphs: int) -> GraphPosterior:
         graph,
         0.0,
         None,
+        {},
         "exact",
         0.0,
     )

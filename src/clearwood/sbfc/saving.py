@@ -13,6 +13,7 @@ from clearwood.sbfc.calibration import Calibration
 from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
 from clearwood.sbfc.graphs import FeatureForest
 from clearwood.sbfc.prediction import GraphAverage, arrange
+from clearwood.sbfc.samplers import SAMPLERS
 
 PROBABILITIES = codec.within(0, 1 + 1e-9)
 LOGS = codec.within(-np.inf, 1e-9, "logs of probabilities")
@@ -22,9 +23,9 @@ PARTS = (
     codec.FEATURES,
     codec.Settings(
         "sampler", "preset", "prior", "alpha", "lambda_x", "lambda_y",
-        "smoothing", "calibration", "binning", "n_graphs", "n_draws",
+        "smoothing", "calibration", "binning", "n_graphs", "n_draws", "min_ess",
     ),
-    codec.Field("sampler", codec.choice("exact", "collapsed", "original"), "sampler_"),
+    codec.Field("sampler", codec.choice(*SAMPLERS), "sampler_"),
     codec.Field("dropped", codec.NUMBER, "dropped_"),
     codec.Field("log_evidence", codec.optional(codec.NUMBER), "log_evidence_"),
     codec.Field("best_log_posterior", codec.NUMBER, "best_log_posterior_"),
@@ -84,7 +85,7 @@ def _make(kind: Any, values: dict[str, Any]) -> SelectiveBayesianForestClassifie
     found = codec.filled(kind(), values, d)
     in_order = np.array_equal(np.unique(found.classes_), found.classes_)
     codec.require(in_order, "classes", "labels of one type, in order")
-    found.levels_, found.chains_ = coder, None
+    found.levels_, found.chains_, found._edge_draws = coder, None, {}
     edges = values["edge_probability"], tuple(values["edge_ends"].T)
     found.edge_probability_ = coo_array(edges, shape=(d, d)).tocsr()
     found.best_graph_, *found.graphs_ = _graphs(values)

@@ -36,7 +36,7 @@ def stand_in(names, signal, edges, classes=("ill", "well"), chains=None):
         for p in (0.5, 0.9)
     ]
     found.best_graph_ = found.graphs_[0]
-    found.chains_, found.calibration_ = chains, None
+    found.chains_, found._edge_draws, found.calibration_ = chains, {}, None
     codes = np.random.default_rng(0).integers(2, size=(20, d))
     label = np.arange(20) % len(classes)
     table = CodedTable(codes, np.full(d, 2), label, len(classes), None, d)

@@ -93,6 +93,12 @@ def test_how_sampling_went_is_said_in_words():
         if chains is not None:
             name = found["lines"][2]["name"]
             same_text(name)
+    estimator = stand_in("ab", [0.5, 1.0], {}, chains=chains_of(signal, heights))
+    for draws, good in ((signal[..., 0], True), (apart[..., 0], False)):
+        estimator._edge_draws = {(0, 1): draws}
+        found = section(estimator)["sampling"]
+        same_text(found["lines"][3]["name"])
+        assert found["is_good"] == good
     estimator.chains_ = None  # as from a file
     same_text(section(estimator)["sampling"]["words"])
 

@@ -298,5 +298,5 @@ def signal_diagnoses(estimator: Any, features: Sequence[int]) -> list[Diagnosis 
     for j in features:
         own = draws[..., place[j]] if j in place else np.zeros(1)
         moves = own.any() and not own.all()
-        found.append(diagnose(own.astype(float)) if moves else None)
+        found.append(diagnose(own) if moves else None)
     return found

@@ -15,7 +15,7 @@ from clearwood.charts.sweeps import sweeps_chart
 from clearwood.exceptions import InputError
 from clearwood.sbfc.reading.feature_graph import check_classifier
 
-HEIGHT = {"collapsed": "log_joint", "original": "log_posterior"}
+HEIGHTS = ("log_joint", "log_posterior")
 """What chains record of how probable their state is."""
 
 SIZES = {
@@ -83,7 +83,7 @@ def drawn_heights(estimator: Any) -> tuple[str, np.ndarray]:
             "loaded from a file, which does not keep them."
         )
     draws = estimator.chains_.draws
-    name = next(name for name in HEIGHT.values() if name in draws)
+    name = next(name for name in HEIGHTS if name in draws)
     return name, draws[name]
 
 
