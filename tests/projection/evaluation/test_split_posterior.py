@@ -235,7 +235,7 @@ def test_a_tree_without_splits_or_rows_for_them_has_none():
     X = np.random.default_rng(7).normal(size=(30, 2))
     tree = cw.ProjectedTreeRegressor(Drawn(), n_leaf_nodes=1).fit(X)
     assert split_posterior(tree, X).nodes == ()
-    tree = cw.ProjectedTreeRegressor(Drawn(), n_leaf_nodes=3).fit(X)
+    tree = cw.ProjectedTreeRegressor(Drawn(), n_leaf_nodes=3, min_samples_leaf=5).fit(X)
     assert [node.n_rows for node in split_posterior(tree, X[:10]).nodes] == [10]
     assert split_posterior(tree, X[:9]).nodes == ()
 
