@@ -155,7 +155,8 @@ def split_lines(result: Any, X: Any) -> dict[str, Any] | None:
     rows = np.arange(0, table.shape[0], -(-table.shape[0] // MOST_ROWS))
     some = table if len(rows) == table.shape[0] else take_rows(table, rows)
     predictive = predictive_draws(result.reference_, some)
-    found = of_encoded_rows(result, result.rules_.encode(X)[rows], predictive)
+    encoded = result.rules_.features.encode(table)[rows]
+    found = of_encoded_rows(result, encoded, predictive)
     if not found.nodes:
         return None
     words = sentences(
