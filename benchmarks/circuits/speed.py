@@ -229,12 +229,9 @@ def main():
         "rows; the most memory that the process took, the table of float64 included.",
         growth_table(sizes.frame(), growing),
         "More rows support more structure, so that a row costs more as well: from 1e5 "
-        "to 1e6 rows the network has 2.2 times the parameters and evaluation takes 40 "
-        "times as long, the fit by default 70 times. Two thirds of that fit are three "
-        "to five sweeps of EM over all rows and parameters at the end (3.7 s each at "
-        "1e5 rows, 15 s at 2e5). They win .006 to .04 of log density per row; on a "
-        "part of the rows alone they win nothing, which is why all are used. As the "
-        "thesis has it, cost follows the rows.",
+        "to 1e6 rows the network has 2.2 times the parameters, and evaluation and the "
+        "fit by default take 40 times as long. The fit ends with sweeps of EM over all "
+        "rows and parameters. As the thesis has it, cost follows the rows.",
     ]
     fits.write_markdown("Speed of sum-product networks", *parts)
 
