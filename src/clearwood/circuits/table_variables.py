@@ -268,7 +268,8 @@ class TableVariables:
         Examples
         --------
         >>> columns = FeatureSpace(("income",), (None,))
-        >>> both = TableVariables(columns, (NumericColumn((0.0,), 0.0),)).variables
+        >>> income = NumericColumn(point_masses=(0.0,))
+        >>> both = TableVariables(columns, (income,), (0.0,)).variables
         >>> both.shown(0), both.shown(1), both.categories[1]
         ('income if not 0', 'income', ('otherwise', '0'))
         """

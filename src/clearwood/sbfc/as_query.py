@@ -51,8 +51,9 @@ def to_sql(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from clearwood import SelectiveBayesianForestClassifier
-    >>> X, y = [["a"], ["b"]] * 30, [0, 1] * 30
+    >>> X, y = pd.DataFrame({"ward": ["a", "b"] * 30}), [0, 1] * 30
     >>> forest = SelectiveBayesianForestClassifier(n_graphs=5, random_state=0).fit(X, y)
     >>> text = to_sql(forest, "patients", "sqlite", keep=["id"])
     >>> text.splitlines()[:3]
