@@ -31,7 +31,7 @@ from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.nodes import Node, Sum
 from clearwood.circuits.queries.conditioning import known, of_columns
-from clearwood.circuits.queries.table_cells import cell_surprisals
+from clearwood.circuits.queries.table_cells import cell_surprisals, per_cell
 from clearwood.circuits.table_variables import TableVariables, with_labels
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_apart, check_table, check_target
@@ -270,7 +270,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         columns, cells = table.columns, table.to_rows(values)
         without = np.stack(
             [
-                joint[:, k, None] + cell_surprisals(self.circuit_, of_class(values, k))
+                joint[:, k, None] + self._surprisals(of_class(values, k))
                 for k in range(len(self.classes_))
             ],
             axis=2,
@@ -290,6 +290,9 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
             )
             for i, row in enumerate(cells)
         ]
+
+    def _surprisals(self, values: np.ndarray) -> np.ndarray:
+        return per_cell(self.circuit_, cell_surprisals(self.circuit_, values))
 
     def _log_joint(self, values: np.ndarray) -> np.ndarray:
         """Joint log density of rows and each class, up to a number for each row."""

@@ -23,7 +23,11 @@ from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import conditionals
 from clearwood.circuits.reading.anomalies import NEW, anomaly_scores, top_entries
 from clearwood.circuits.reading.section import section
-from clearwood.circuits.table_variables import TableVariables
+from clearwood.circuits.table_variables import (
+    LogScale,
+    NumericColumn,
+    TableVariables,
+)
 from clearwood.distributions import Bernoulli, ChowLiuTree, Gaussian
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureSpace
@@ -163,6 +167,22 @@ def test_a_cell_off_the_point_masses_is_improbable_as_a_whole():
     alone = -circuit.log_density(row) + np.log(0.9 * 0.999)
     assert scores.surprisal[0, 1] == pytest.approx(alone[0])
     assert np.isnan(scores.surprisal[0, 2])
+
+
+def test_cells_off_a_point_mass_are_compared_with_each_other():
+    """Their unit changes their log densities, but not what is improbable."""
+    plain = spiked()
+    values = sample(plain, 300, np.random.default_rng(1))
+    found = []
+    for unit in (1.0, 1e6):
+        dose = NumericColumn((0.0,), LogScale(0.0, unit))
+        table = replace(plain.table, numbers=(None, dose))
+        found.append(anomaly_scores(replace(plain, table=table), values))
+    one, other = found
+    shift = np.where(np.isnan(values[:, 1]), 0.0, np.log(1e6))
+    assert one.log_density - other.log_density == pytest.approx(shift)
+    np.testing.assert_allclose(one.of_rows, other.of_rows)
+    np.testing.assert_allclose(one.of_entries, other.of_entries, atol=1e-8)
 
 
 def test_of_two_levels_the_likelier_is_expected():

@@ -18,6 +18,7 @@ from clearwood.circuits.queries.table_cells import (
     CellShares,
     cell_conditionals,
     cell_surprisals,
+    per_cell,
 )
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "draw_missing",
     "moments",
     "most_probable",
+    "per_cell",
     "sample",
     "surprisals",
 ]

@@ -85,6 +85,14 @@ class CellShares:
 
         One value for each cell, or many values of one cell.
         """
+        place, number = self.log_parts(values)
+        return place + np.nan_to_num(number, neginf=-np.inf)
+
+    def log_parts(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Log probability of the point mass, or of none, and log density otherwise.
+
+        The second is NaN at a point mass.
+        """
         values = np.asarray(values, dtype=float)
         place = self.column.to_place(values).astype(np.intp)
         number = self.column.scaled(values)
@@ -92,7 +100,7 @@ class CellShares:
         every = np.arange(len(place)) if len(self.rows) > 1 else 0
         with np.errstate(divide="ignore"):
             shares = np.column_stack([np.log(self.elsewhere), log_of(self.at)])
-        return np.where(place > 0, 0.0, logs) + shares[every, place]
+        return shares[every, place], np.where(place > 0, np.nan, logs)
 
     def quantile(self, share: float) -> np.ndarray:
         """Quantiles: the smallest values with at least this cumulative probability.
@@ -128,8 +136,9 @@ def cell_surprisals(circuit: Circuit, variables: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_rows, n_variables)
-        In the units of the table, see :func:`surprisals`. A cell is in the place of its
-        continuous variable; those of point masses are NaN.
+        In the units of the table, see :func:`surprisals`. Of a cell of a column with
+        point masses in two parts: whether it is at one, and its number otherwise;
+        :func:`per_cell` adds them.
     """
     found, table = surprisals(circuit, variables), circuit.table
     for j, (own, unseen) in enumerate(zip(table.numbers, table.unseen)):
@@ -145,7 +154,16 @@ def cell_surprisals(circuit: Circuit, variables: np.ndarray) -> np.ndarray:
         rest[:, [j, place]] = np.nan
         with np.errstate(invalid="ignore"):  # both impossible
             surprisal = circuit.log_density(rest) - density
-        found[:, j] = np.where(np.isnan(variables[:, place]), np.nan, surprisal)
+        surprisal -= np.nan_to_num(found[:, j])
+        found[:, place] = np.where(np.isnan(variables[:, place]), np.nan, surprisal)
+    return found
+
+
+def per_cell(circuit: Circuit, parts: np.ndarray) -> np.ndarray:
+    """Sum of the parts of each cell, in the place of its number; NaN in the other."""
+    found = parts.copy()
+    for j, place in circuit.table.place_of.items():
+        found[:, j] = parts[:, place] + np.nan_to_num(parts[:, j])
         found[:, place] = np.nan
     return found
 

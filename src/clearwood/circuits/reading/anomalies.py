@@ -16,6 +16,7 @@ from clearwood.circuits.queries.table_cells import (
     CellShares,
     cell_conditionals,
     cell_surprisals,
+    per_cell,
 )
 from clearwood.circuits.reading.profiles import (
     Facts,
@@ -74,30 +75,26 @@ class AnomalyScores(NamedTuple):
         Marginal log density of an entry.
     surprisal : ndarray of shape (n_rows, n_columns)
         Minus the log density of an entry given the others of its row.
-    usual_alone, usual_surprisal : ndarray of shape (n_columns,)
-        Means of both in rows sampled from the circuit.
+    of_rows : ndarray of shape (n_rows,)
+        Shortfall of a row's log density from the sum of its columns' usual ones. Only
+        present columns count, so that rows with different missing entries can be
+        compared. Usually below 0, as entries that go together are more probable than
+        their marginals.
+    of_entries : ndarray of shape (n_rows, n_columns)
+        Surprisal of an entry, given its row, less the usual one.
+
+    Notes
+    -----
+    What is usual is a mean over rows sampled from the circuit. Cells at a point mass
+    have a probability, others a density: whether a cell is at one, and its number
+    otherwise, are each compared with what is usual of them.
     """
 
     log_density: np.ndarray
     alone: np.ndarray
     surprisal: np.ndarray
-    usual_alone: np.ndarray
-    usual_surprisal: np.ndarray
-
-    @property
-    def of_rows(self) -> np.ndarray:
-        """Shortfall of a row's log density from the sum of its columns' usual ones.
-
-        Only present columns count, so that rows with different missing entries can be
-        compared. Usually below 0, as entries that go together are more probable than
-        their marginals.
-        """
-        return ~np.isnan(self.alone) @ self.usual_alone - self.log_density
-
-    @property
-    def of_entries(self) -> np.ndarray:
-        """Surprisal of an entry, given its row, less the usual one."""
-        return self.surprisal - self.usual_surprisal
+    of_rows: np.ndarray
+    of_entries: np.ndarray
 
 
 def anomaly_scores(circuit: Circuit, values: np.ndarray) -> AnomalyScores:
@@ -114,12 +111,16 @@ def anomaly_scores(circuit: Circuit, values: np.ndarray) -> AnomalyScores:
     AnomalyScores
     """
     drawn = sample(circuit, N_DRAWS, np.random.default_rng(0))
+    log_density = circuit.log_density(values)
+    alone = marginal_log_density(circuit, values)
+    surprisal = cell_surprisals(circuit, values)
+    usual = _mean(marginal_log_density(circuit, drawn))
     return AnomalyScores(
-        circuit.log_density(values),
-        marginal_log_density(circuit, values),
-        cell_surprisals(circuit, values),
-        _mean(marginal_log_density(circuit, drawn)),
-        _mean(cell_surprisals(circuit, drawn)),
+        log_density,
+        per_cell(circuit, alone),
+        per_cell(circuit, surprisal),
+        ~np.isnan(alone) @ usual - log_density,
+        per_cell(circuit, surprisal - _mean(cell_surprisals(circuit, drawn))),
     )
 
 
@@ -131,12 +132,15 @@ def _mean(values: np.ndarray) -> np.ndarray:
 
 
 def marginal_log_density(circuit: Circuit, values: np.ndarray) -> np.ndarray:
-    """Marginal log density of every cell of rows; NaN where it is missing."""
+    """Marginal log density of every cell of rows, in parts as `cell_surprisals`."""
     found, cells = np.full(values.shape, np.nan), cells_of(circuit, values)
     nothing = np.full((1, values.shape[1]), np.nan)
     for j, own in cell_conditionals(circuit, nothing).items():
-        rows = ~np.isnan(cells[:, j])
-        found[rows, j] = own.log_density(cells[rows, j])
+        rows, place = ~np.isnan(cells[:, j]), circuit.table.place_of.get(j)
+        if isinstance(own, CellShares) and place is not None:
+            found[rows, place], found[rows, j] = own.log_parts(cells[rows, j])
+        else:
+            found[rows, j] = own.log_density(cells[rows, j])
     for j, unseen in enumerate(circuit.table.unseen):
         if unseen:
             found[:, j] += np.log1p(-unseen)
