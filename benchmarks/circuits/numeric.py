@@ -27,8 +27,8 @@ IMPUTERS = ("mean", "ridge", "trees", "MiniSPN", "SPNImputer")
 
 NOTES = f"""\
 Numeric columns of more than five distinct values of the tables of `fresh_tables.csv`, \
-complete rows, at most {MOST_ROWS:,} rows and {MOST_COLUMNS} columns. Settings were \
-chosen on tables marked `choose`; those marked `report` were looked at once, afterwards.
+complete rows, at most {MOST_ROWS:,} rows and {MOST_COLUMNS} columns. The tables are \
+those marked `report`, looked at once; settings were chosen on those marked `choose`.
 
 *Density*: mean log density of held-out rows (30 %), in the units of the table, for \
 tables of two or more columns without point masses: at a point mass a density has no \
@@ -47,13 +47,13 @@ processor."""
 def main():
     options = arguments(__doc__)
     warnings.simplefilter("ignore")
-    density = Study("circuits_numeric", ["use", "table"], options)
-    filled = Study("circuits_numeric_filled", ["use", "table", "share"], options)
+    density = Study("circuits_numeric", ["table"], options)
+    filled = Study("circuits_numeric_filled", ["table", "share"], options)
     tables = listed()[:4] if options.quick else listed()
-    smooth = [key for key in tables if smooth_of(key[1]).shape[1] > 1]
-    wide = [key for key in tables if numbers_of(key[1]).shape[1] > 2]
-    density.run({key: partial(of_density, *key) for key in smooth})
-    cases = [(*key, share) for key in wide for share in SHARES]
+    smooth = [name for name in tables if smooth_of(name).shape[1] > 1]
+    wide = [name for name in tables if numbers_of(name).shape[1] > 2]
+    density.run({(name,): partial(of_density, name) for name in smooth})
+    cases = [(name, share) for name in wide for share in SHARES]
     filled.run({case: partial(of_imputation, *case) for case in cases})
     write_page(density, filled)
 
@@ -64,9 +64,9 @@ def about():
 
 
 def listed():
-    """Use and name of every table without a survival time."""
-    tables = about()[about()["kind"] != "survival"]
-    return list(zip(tables["use"], tables["item"]))
+    """Tables for final figures, without those of survival times."""
+    is_final = (about()["use"] == "report") & (about()["kind"] != "survival")
+    return about().loc[is_final, "item"].tolist()
 
 
 @lru_cache(maxsize=1)
@@ -89,7 +89,7 @@ def smooth_of(name):
     return frame[[c for c in frame if not models[c].point_masses]]
 
 
-def of_density(use, name):
+def of_density(name):
     """Held-out log density of a table, next to a Gaussian mixture."""
     X = smooth_of(name).to_numpy()
     n = int(0.7 * len(X))
@@ -122,7 +122,7 @@ def of_density(use, name):
     ]
 
 
-def of_imputation(use, name, share):
+def of_imputation(name, share):
     """Errors of the imputers of a table."""
     frame = numbers_of(name)
     hole = np.random.default_rng(1).random(frame.shape) < share
@@ -151,35 +151,28 @@ def error(filled, frame, hole, sd):
 
 
 def write_page(density, filled):
-    parts = []
-    for use in ("report", "choose"):
-        rows = [row for row in density.rows() if row["use"] == use]
-        if rows:
-            ahead = sum(float(r["network"]) > float(r["mixture"]) for r in rows)
-            gaps = [float(r["network"]) - float(r["mixture"]) for r in rows]
-            header = ["table", "rows", "columns", "mixture", "MiniSPN", "as the thesis",
-                      "CPU s, mixture", "CPU s, MiniSPN"]  # fmt: skip
-            keys = ("table", "rows", "columns", "mixture", "network", "thesis",
-                    "mixture_s", "network_s")  # fmt: skip
-            parts += [
-                f"## Density, tables marked `{use}`",
-                f"MiniSPN is ahead of the mixture on {ahead} of {len(rows)}; mean "
-                f"difference {np.mean(gaps):+.2f}, median {np.median(gaps):+.2f} nats.",
-                markdown_table(header, [cells(row, keys) for row in rows]),
-            ]
-        rows = [row for row in filled.rows() if row["use"] == use]
-        if rows:
-            means = [np.mean([float(row[own]) for row in rows]) for own in IMPUTERS]
-            header = ["table", "share", "rows", "columns", *IMPUTERS,
-                      "CPU s, trees", "CPU s, SPNImputer"]  # fmt: skip
-            keys = ("table", "share", "rows", "columns", *IMPUTERS,
-                    "trees_s", "SPNImputer_s")  # fmt: skip
-            lines = [cells(row, keys) for row in rows]
-            lines.append(["mean", "", "", "", *map("{:.3f}".format, means), "", ""])
-            parts += [
-                f"## Imputation, tables marked `{use}`",
-                markdown_table(header, lines),
-            ]
+    rows = density.rows()
+    gaps = [float(row["network"]) - float(row["mixture"]) for row in rows]
+    header = ["table", "rows", "columns", "mixture", "MiniSPN", "as the thesis",
+              "CPU s, mixture", "CPU s, MiniSPN"]  # fmt: skip
+    keys = ("table", "rows", "columns", "mixture", "network", "thesis",
+            "mixture_s", "network_s")  # fmt: skip
+    parts = [
+        "## Density",
+        f"MiniSPN is ahead of the mixture on {sum(gap > 0 for gap in gaps)} of "
+        f"{len(rows)} tables; mean difference {np.mean(gaps):+.2f}, median "
+        f"{np.median(gaps):+.2f} nats.",
+        markdown_table(header, [cells(row, keys) for row in rows]),
+    ]
+    rows = filled.rows()
+    means = [np.mean([float(row[own]) for row in rows]) for own in IMPUTERS]
+    header = ["table", "share", "rows", "columns", *IMPUTERS,
+              "CPU s, trees", "CPU s, SPNImputer"]  # fmt: skip
+    keys = ("table", "share", "rows", "columns", *IMPUTERS,
+            "trees_s", "SPNImputer_s")  # fmt: skip
+    lines = [cells(row, keys) for row in rows]
+    lines.append(["mean", "", "", "", *map("{:.3f}".format, means), "", ""])
+    parts += ["## Imputation", markdown_table(header, lines)]
     density.write_markdown("Numeric columns", NOTES, *parts)
 
 
