@@ -18,6 +18,7 @@ from tests.wording import refuses, same_lines, warns
 import clearwood as cw
 from clearwood.circuits.base import held_out
 from clearwood.circuits.nodes import Sum, walk
+from clearwood.circuits.table_variables import NumericColumn
 from clearwood.exceptions import (
     ExtrapolationWarning,
     InputError,
@@ -276,10 +277,10 @@ def test_cells_too_far_out_are_impossible_without_a_word(recwarn):
     found = cw.MiniSPN(random_state=0).fit(people())
     rows = people(2, missing=0).assign(age=[1e300, 50.0], ward=None)
     assert np.isneginf(found.score_samples(rows)).tolist() == [True, False]
-    with refuses(InputError):
-        found.most_probable(rows)
     cw.circuits.AnomalyDisplay.from_estimator(found, rows[:1])
     assert not recwarn.list
+    with refuses(InputError), pytest.warns(ExtrapolationWarning):
+        found.most_probable(rows)
 
 
 def test_nothing_that_is_asked_changes_a_table():
@@ -477,6 +478,51 @@ def test_units_and_offsets_change_only_the_unit(make, unit, zero):
     mean = plain.conditional(X.assign(income=None))["income"].mean
     own = found.conditional(moved.assign(income=None))["income"].mean
     np.testing.assert_allclose((own - zero) / unit, mean, rtol=1e-4)
+
+
+def dated(n=300):
+    rng = np.random.default_rng(0)
+    zoned = pd.to_datetime(rng.integers(1_500_000, 1_600_000, n), unit="s", utc=True)
+    days = pd.to_timedelta(rng.integers(0, 90, n), "D")
+    return pd.DataFrame({
+        "day": pd.Timestamp("2020-01-01") + days,
+        "seen": zoned,
+        "stay": pd.to_timedelta(rng.integers(1, 900, n), "h"),
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas])
+def test_dates_come_out_as_dates(library):
+    X = library(dated())
+    found = cw.MiniSPN(random_state=0).fit(X)
+    drawn = found.sample(20, random_state=0)
+    assert np.isfinite(found.score(drawn))
+    days = pd.Series(drawn["day"].to_numpy())
+    assert (days == days.dt.normalize()).all()
+    assert np.isfinite(found.score(found.most_probable(X[:3]).values))
+
+
+def test_draws_do_not_pile_up_at_the_ends_of_the_range():
+    X = np.random.default_rng(0).integers(18, 80, size=(1000, 1))
+    drawn = cw.MiniSPN(random_state=0).fit(X).sample(5000, random_state=0)
+    shares = np.array([(drawn == end).mean() for end in (18, 79)])
+    assert drawn.min() >= 18 and drawn.max() <= 79 and (shares < 0.03).all()
+
+
+@pytest.mark.parametrize(
+    ("cells", "masses"),
+    [
+        (np.repeat([0.0, *range(1000, 14_000, 1000)], [500, *[23] * 13]), (0.0,)),
+        (np.random.default_rng(0).integers(0, 60, 1000), ()),
+        (np.random.default_rng(0).poisson(3, 2000), ()),
+        (np.full(50, 3.0), ()),
+        (np.append(np.full(30, 40.0), np.arange(70)), (40.0,)),
+        (np.append(np.full(8, 40.0), np.arange(70)), ()),
+    ],
+)
+def test_point_masses_are_values_far_more_frequent_than_those_near(cells, masses):
+    found = NumericColumn.from_cells(cells.astype(float))
+    assert found.point_masses == masses
 
 
 def test_densities_of_cells_add_up_to_one():

@@ -195,3 +195,22 @@ def test_wrong_use_is_told():
     X, _ = table(60)
     with refuses(InputError, match="'age'"):
         cw.SPNImputer(random_state=0).fit(X).transform(X.assign(age=np.inf))
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas])
+@pytest.mark.parametrize("n_draws", [0, 1])
+def test_dates_are_imputed_by_dates(library, n_draws):
+    rng = np.random.default_rng(0)
+    start = pd.Timestamp("2020-01-01", tz="Europe/Berlin")
+    X = pd.DataFrame({
+        "seen": start + pd.to_timedelta(rng.integers(0, 5000, 200), "h"),
+        "stay": pd.to_timedelta(rng.integers(1, 900, 200), "h"),
+    })  # fmt: skip
+    X.loc[:20, "seen"], X.loc[15:40, "stay"] = pd.NaT, pd.NaT
+    table = library(X)
+    filled = cw.SPNImputer(random_state=0, n_draws=n_draws).fit_transform(table)
+    assert list(filled.dtypes) == list(table.dtypes)
+    back = filled if library is pd.DataFrame else filled.to_pandas()
+    assert not back.isna().any(axis=None)
+    assert back["seen"].between(X["seen"].min(), X["seen"].max()).all()
+    pd.testing.assert_series_equal(back["seen"][21:], X["seen"][21:], check_dtype=False)

@@ -128,9 +128,6 @@ def test_older_files_are_read(tree, tmp_path):
         {"chosen_tree": 9},
         {"chosen_tree": None},
         {"trees": 3},
-        {"chosen": [3]},
-        {"chosen": {"a": {"b": 3}}},
-        {"tried": {"a": [[[[3]]]]}},
     ],
 )
 def test_what_was_never_found_is_refused(tree, tmp_path, changes):

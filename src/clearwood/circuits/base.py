@@ -57,6 +57,9 @@ FAR = 2 * 2.56 * LEAST_SHARE**0.5
 distribution spreads them over half as much if it is as narrow as leaves may be."""
 
 
+MOST_REDRAWS = 20
+"""Maximum number of repeated draws; then cells are moved to the end of the range."""
+
 FAR_OUTSIDE = 0.25
 """Minimum distance of a condition from the range of the training cells, as a share of
 its width, for a warning."""
@@ -281,7 +284,9 @@ class BaseSPN(DensityMixin, BaseEstimator):
         check_is_fitted(self)
         table, library = self.circuit_.table, library_of(X)
         rows = encoded_cells(self, X, table.columns)
-        found = most_probable(self.circuit_, table.to_variables(rows))
+        variables = table.to_variables(rows)
+        warn_of_extrapolation(variables, table)
+        found = most_probable(self.circuit_, variables)
         complete = table.without_masked(found.values)
         plus = self.circuit_.log_density(complete) - found.log_density
         rows = table.completed(rows, found.values)
@@ -320,13 +325,44 @@ class BaseSPN(DensityMixin, BaseEstimator):
         table, rng = self.circuit_.table, as_generator(random_state)
         row = row_of(table.columns, {} if given is None else given)
         known = table.to_variables(row[None])[0]
-        drawn = sample(self.circuit_, int(n_samples), rng, known)
+        warn_of_extrapolation(known[None], table)
+        drawn = drawn_inside(
+            table, row, np.zeros(int(n_samples), dtype=np.intp),
+            lambda rows: sample(self.circuit_, len(rows), rng, known),
+        )  # fmt: skip
         return table_of(table.completed(row, drawn), table.columns, self._library)
 
     def _encoded(self, X: Any) -> np.ndarray:
         """Encode rows for the circuit."""
         check_is_fitted(self)
         return encoded(self, X, self.circuit_.table)
+
+
+def drawn_inside(
+    table: TableVariables,
+    rows: np.ndarray,
+    which: np.ndarray,
+    draw: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """Draw rows anew while a missing cell lies outside of the training cells' range.
+
+    Parameters
+    ----------
+    table : TableVariables
+    rows : ndarray of shape (n_rows, n_columns) or (n_columns,)
+        Encoded, with missing cells.
+    which : ndarray of int of shape (n_rows,)
+        Argument of ``draw`` for each row.
+    draw : callable
+        Variables of some rows, drawn.
+    """
+    found = draw(which)
+    for _ in range(MOST_REDRAWS):
+        outside = np.flatnonzero(table.is_outside(rows, found))
+        if not len(outside):
+            break
+        found[outside] = draw(which[outside])
+    return found
 
 
 def encoded_block(

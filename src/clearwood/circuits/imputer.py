@@ -14,13 +14,14 @@ from clearwood._estimators import Interval, fit_context
 from clearwood._numeric import spawn_generators
 from clearwood._tables import SAMPLE_ROWS, is_read_in_blocks, open_rows
 from clearwood._tables.learning import transform_table
-from clearwood.circuits.base import BaseSPN, encoded_cells
+from clearwood.circuits.base import BaseSPN, drawn_inside, encoded_cells
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.queries.completion import most_probable
 from clearwood.circuits.queries.draws import draw_missing
 from clearwood.circuits.queries.shares import LevelShares
 from clearwood.circuits.queries.table_cells import cell_conditionals
+from clearwood.columns.dates import as_times
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.validation import check_table
 from clearwood.columns.variables import NOTHING
@@ -153,7 +154,8 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             if self.n_draws:
                 raise InputError(
                     f"n_draws is {self.n_draws}, but a table that is read in blocks "
-                    "gets guesses only: set n_draws=0, or draw for some rows at a time."
+                    "has point estimates only: set n_draws=0, or draw for some rows "
+                    "at a time."
                 )
             return transform_table(self, self.transform, X, _as_it_is)
         X, rows, variables = self._read(X)
@@ -187,13 +189,16 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self, X: Any, rows: np.ndarray, variables: np.ndarray, n: int
     ) -> list[Any]:
         table = self.circuit_.table
-        drawn = (
-            draw_missing(self.circuit_, variables, rng)
-            for rng in spawn_generators(self.random_state, n)
-        )
-        return [
-            filled(X, table.columns, rows, table.completed(rows, one)) for one in drawn
-        ]
+        found = []
+        for rng in spawn_generators(self.random_state, n):
+
+            def draw(which: np.ndarray, rng: np.random.Generator = rng) -> np.ndarray:
+                return draw_missing(self.circuit_, variables[which], rng)
+
+            drawn = drawn_inside(table, rows, np.arange(len(rows)), draw)
+            whole = table.completed(rows, drawn)
+            found.append(filled(X, table.columns, rows, whole))
+        return found
 
     def _read(self, X: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         """A table, its encoded rows, and their variables."""
@@ -246,11 +251,27 @@ def filled(
             # A draw may be invalid for the type: below 0, for example.
             type_ = np.iinfo(str(column.dtype).lower())
             cells = np.round(cells).clip(type_.min, type_.max).astype(np.int64)
+        if column.dtype.is_temporal():
+            cells = times_of(cells, column)
         if column.dtype.is_numeric():
             backend = frame.implementation
             cells = nw.new_series(column.name, cells, column.dtype, backend=backend)
         series.append(column.scatter(rows, cells))
     return frame.with_columns(*series).to_native()
+
+
+def times_of(days: np.ndarray, column: Any) -> Any:
+    """Days as a column of dates or durations, of the type of another."""
+    import narwhals as nw
+
+    times = as_times(days)
+    if column.dtype == nw.Duration:
+        times = times.astype(np.int64).astype("m8[us]")
+    found = nw.new_series(column.name, times, backend=column.implementation)
+    zone = getattr(column.dtype, "time_zone", None)
+    if zone:
+        found = found.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+    return found.cast(column.dtype)
 
 
 def _cells(values: np.ndarray, labels: Sequence[Hashable] | None) -> Any:

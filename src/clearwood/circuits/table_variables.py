@@ -190,8 +190,9 @@ def _are_masses(counts: np.ndarray) -> np.ndarray:
         near = slice(max(i - NEAR, 0), i + NEAR + 1)
         others = np.delete(counts[near], i - near.start)
         rare = counts[near][~is_frequent[near]]
-        usual = max(np.median(others), rare.mean() if len(rare) else np.inf)
-        is_mass[i] = counts[i] >= MANY * usual
+        if len(others):
+            usual = max(np.median(others), rare.mean() if len(rare) else 0.0)
+            is_mass[i] = counts[i] >= MANY * usual
     return is_mass
 
 
@@ -333,6 +334,21 @@ class TableVariables:
             if own is not None:
                 found[:, j] = own.rounded(found[:, j])
         return np.where(np.isnan(rows), found, rows)
+
+    def is_outside(self, rows: np.ndarray, variables: np.ndarray) -> np.ndarray:
+        """Whether a missing cell of encoded rows is drawn outside of its range.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_rows, n_columns) or (n_columns,)
+        variables : ndarray of shape (n_rows, n_variables)
+        """
+        cells, found = self.to_rows(variables), np.zeros(len(variables), dtype=bool)
+        cells = np.where(np.isnan(rows), cells, np.nan)
+        for own, column in zip(self.numbers, cells.T):
+            if own is not None and own.range is not None:
+                found |= (column < own.range[0]) | (column > own.range[1])
+        return found
 
     def without_masked(self, variables: np.ndarray) -> np.ndarray:
         """Rows in which the number of a cell at a point mass is missing."""

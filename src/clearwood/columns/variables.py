@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from clearwood.columns.cells import UNSEEN, checked, is_missing, shown
+from clearwood.columns.dates import DATES, UTC, as_times
 from clearwood.columns.feature_space import FeatureSpace, is_frame
+from clearwood.columns.info import ColumnInfo
 from clearwood.columns.schema import features_of
 from clearwood.exceptions import InputError
 
@@ -189,7 +191,8 @@ def table_of(
     0  red   2.5
     1  NaN   3.0
     """
-    columns = [_cells(*pair) for pair in zip(values.T, features.categories)]
+    parts = zip(values.T, features.categories, features.info)
+    columns = [_cells(*part) for part in parts]
     if not features.named:
         return np.column_stack(columns)
     import narwhals as nw
@@ -200,11 +203,20 @@ def table_of(
             name: [None if is_missing(cell) else cell for cell in column.tolist()]
             for name, column in table.items()
         }
-    return nw.from_dict(table, backend=library).to_native()
+    frame = nw.from_dict(table, backend=library)
+    zoned = [n for n, info in zip(features.names, features.info) if info.is_zoned]
+    in_utc = (nw.col(name).dt.replace_time_zone(UTC) for name in zoned)
+    return frame.with_columns(*in_utc).to_native()
 
 
-def _cells(column: np.ndarray, levels: tuple[Hashable, ...] | None) -> np.ndarray:
+def _cells(
+    column: np.ndarray, levels: tuple[Hashable, ...] | None, info: ColumnInfo
+) -> np.ndarray:
     """Decoded values of a column; numbers and Booleans as such."""
+    if info.is_time:
+        times = as_times(column)
+        is_date = info.kind in DATES
+        return times if is_date else times.astype(np.int64).astype("m8[us]")
     if levels is None:
         return column
     labels = np.array([*levels, np.nan], dtype=object)

@@ -107,8 +107,8 @@ class Leaves(NamedTuple):
         pooled = max(float(squares.sum() / rows.sum()), 1e-300)
         variances = (squares + ROWS_OF_ALL * pooled) / (rows + ROWS_OF_ALL)
         between = self.means.var(axis=0)
-        of_reference = (self.variances.mean(axis=0) + between) @ self.share
-        widened = max(1.0, float(of_reference / (variances @ self.share)))
+        of_reference = ((self.variances.mean(axis=0) + between) * self.share).sum()
+        widened = max(1.0, float(of_reference / (variances * self.share).sum()))
         scale, levels = np.sqrt(variances), ndtr(NORMAL_ENDS)
         errors = np.empty((len(rows), len(levels)))
         for i, size in enumerate(scale):

@@ -73,7 +73,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     order = dependence_order(strength)
     entries = [group for group in (part, *part.groups) if group.clusters]
     return {
-        "tiles": _tiles(circuit, part, len(pairs)),
+        "tiles": _tiles(circuit, part, _n_pairs(circuit, pairs)),
         "groups": len(part.groups),
         "tables": [_table(group, circuit.features, order) for group in entries],
         "alone": [
@@ -92,6 +92,12 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
 
 
 # Components
+
+
+def _n_pairs(circuit: Circuit, pairs: list[tuple[int, int, float]]) -> int:
+    """Number of pairs of columns of which variables depend."""
+    of = circuit.table.column_of
+    return len({frozenset((of(j), of(k))) for j, k, _ in pairs})
 
 
 def _tiles(

@@ -83,7 +83,7 @@ def fit_surrogate(
         own = distilled(trace, found, int(found.max()) + 1)
         counted = count_automaton(trace, found, len(own), places)
         alone = alone_divergence(some, counted)
-        if alone < least:
+        if not np.isfinite(least) or alone < least:
             least, clustering = alone, (found, own, counted)
         # With clusters that determine the next ones, the automaton alone loses little.
         if alone - divergence(some, own, found[: len(no_state)]) <= allowed:
