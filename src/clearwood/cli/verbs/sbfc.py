@@ -23,7 +23,7 @@ LEAST_EDGE = 0.1
     *shared.TABLE,
     shared.choice(
         "--sampler",
-        "auto exact collapsed original",
+        "auto exact collapsed exchange original",
         "auto: exact for few features, otherwise MCMC.",
     ),
     shared.option(

@@ -113,10 +113,12 @@ class SplitPosterior:
         return found
 
     def __str__(self) -> str:
+        if not self.nodes:
+            return "No node has enough rows for a split."
         return "\n".join(
             f"{line['where']} ({line['rows']} rows)\n  {line['split']}"
             + (f", threshold {line['thresholds']}" if line["thresholds"] else "")
-            + (f"; else {line['others']}" if line["others"] else "")
+            + (f"; other: {line['others']}" if line["others"] else "")
             for line in self.lines()
         )
 
@@ -348,8 +350,8 @@ def _candidates(
     for d in np.flatnonzero(allowed):
         column = encoded[:, d]
         known = np.sort(column[~np.isnan(column)])
-        asked = [condition for condition in own if condition.feature == d]
-        found = [(condition.matches(column), _cut(condition)) for condition in asked]
+        mine = [condition for condition in own if condition.feature == d]
+        found = [(condition.matches(column), _cut(condition)) for condition in mine]
         if features.categories[d] is None:
             cuts = np.unique(known)
             if len(cuts) > n_thresholds:

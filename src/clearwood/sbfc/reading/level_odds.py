@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import betainc, betaincinv
 
 from clearwood._numeric.bisection import bisect
+from clearwood.columns.variables import positions_of
 from clearwood.exceptions import InputError
 from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
 from clearwood.sbfc.reading.feature_graph import check_classifier
@@ -60,7 +61,7 @@ class FeatureOdds(NamedTuple):
 
 
 def level_odds(
-    estimator: Any, features: Iterable[int | str] | None = None
+    estimator: Any, features: Iterable[int | str] | int | str | None = None
 ) -> pd.DataFrame:
     """How each level of a feature changes the odds of the classes.
 
@@ -73,7 +74,7 @@ def level_odds(
     ----------
     estimator : SelectiveBayesianForestClassifier
         Fitted.
-    features : iterable of int or str, optional
+    features : iterable of int or str, int or str, optional
         Positions or names; by default the features that are signal with a probability
         of at least 1/2, the most probable first. Those of a single level have no rows.
 
@@ -114,20 +115,15 @@ def level_odds(
     return pd.DataFrame(found, columns=COLUMNS)
 
 
-def _positions(estimator: Any, features: Iterable[int | str] | None) -> list[int]:
+def _positions(
+    estimator: Any, features: Iterable[int | str] | int | str | None
+) -> list[int]:
     p, names = estimator.inclusion_probability_, estimator.levels_.features.names
     if features is None:
         order = np.argsort(-p, kind="stable")
         return [int(j) for j in order if p[j] >= 0.5]
-    found = []
-    for one in features:
-        is_known = one in names if isinstance(one, str) else 0 <= one < len(names)
-        if not is_known:
-            raise InputError(
-                f"features holds {one!r}; expected names of columns, or positions from "
-                f"0 to {len(names) - 1}."
-            )
-        found.append(names.index(one) if isinstance(one, str) else int(one))
+    features = [features] if isinstance(features, str | int) else features
+    found = [positions_of([one], names, "features").pop() for one in features]
     return [j for j in found if estimator.levels_.n_levels[j] > 1]
 
 

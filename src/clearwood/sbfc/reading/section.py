@@ -290,7 +290,7 @@ def _sampling(
     if estimator.chains_ is None:
         exact = estimator.log_evidence_ is not None
         words = (
-            "All graphs were enumerated: these probabilities are exact."
+            "All graphs were summed: these probabilities are exact."
             if exact
             else "The posterior was sampled by Markov chains. Files do not keep their "
             "draws, so that convergence cannot be reported."

@@ -59,7 +59,8 @@ def surprisal_chart(
     n = len(lines[0])
     if n < 2 or not np.isfinite(lines).all():
         return None
-    parts = np.array_split(np.arange(n), min(MOST_PARTS, n))
+    size = -(-n // MOST_PARTS)
+    parts = [np.arange(k, min(k + size, n)) for k in range(0, n, size)]
     means = [[float(line[part].mean()) for part in parts] for line in lines]
     middle = [(part[0] + part[-1]) / 2 for part in parts]
     axis = Axis(across, -0.5, n - 0.5, is_whole=True)

@@ -124,7 +124,8 @@ def _convergence(model: HiddenMarkovModel) -> tuple[str, str] | None:
     if history := getattr(model, "history_", None):
         n_updates = len(history) - 1
         reached = "reached" if n_updates < model.n_iter else "not reached"
-        return reached, f"{n_updates:,} iterations of EM, of {model.n_iter:,} at most"
+        most = f"of {model.n_iter:,} at most"
+        return reached, f"iterations of EM from the best start: {n_updates:,}, {most}"
     if found := model.diagnose():
         worst = max(own.rhat for own in found.values())
         reached = "reached" if worst <= CONVERGED else "not reached"
