@@ -25,7 +25,7 @@ MEANING = {
     "specificity": ("specificity", "of other rows are not predicted so"),
     "positive_value": ("PPV", "of rows predicted {} are so"),
     "negative_value": ("NPV", "of other predictions are not {}"),
-    "area": ("AUC", "share of pairs ranked correctly"),
+    "area": ("AUC", "of pairs are ranked correctly"),
 }
 """Abbreviations of rates, and their denominators."""
 ERROR = "of all rows are misclassified"
