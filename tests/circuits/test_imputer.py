@@ -214,3 +214,13 @@ def test_dates_are_imputed_by_dates(library, n_draws):
     assert not back.isna().any(axis=None)
     assert back["seen"].between(X["seen"].min(), X["seen"].max()).all()
     pd.testing.assert_series_equal(back["seen"][21:], X["seen"][21:], check_dtype=False)
+
+
+def test_means_of_skewed_columns_stay_in_the_range_of_the_cells():
+    """Of exponentials they would be 1e19 where a condition is far away."""
+    a = np.random.default_rng(0).normal(size=500)
+    X = pd.DataFrame({"a": a, "b": np.exp(2 * a + 0.1)})
+    imputer = cw.SPNImputer(random_state=0).fit(X)
+    far = pd.DataFrame({"a": [-30.0, 30.0], "b": [np.nan, np.nan]})
+    filled = imputer.transform(far)["b"]
+    assert filled.between(X["b"].min(), X["b"].max()).all()

@@ -167,8 +167,14 @@ class NumericColumn(NamedTuple):
         if self.scale is None:
             return mean, variance
         middle = self.scale.unit * np.exp(np.minimum(mean + 0.5 * variance, LARGEST))
-        ratio = np.expm1(np.minimum(variance, LARGEST))
-        return self.scale.start - self.scale.unit + middle, middle**2 * ratio
+        spread = middle**2 * np.expm1(np.minimum(variance, LARGEST))
+        centre = self.scale.start - self.scale.unit + middle
+        if self.range is None:
+            return centre, spread
+        # A mean of exponentials would extrapolate without bound. The variance in a
+        # range is at most a quarter of its square (Popoviciu, 1935).
+        low, high = self.range
+        return np.clip(centre, low, high), np.minimum(spread, 0.25 * (high - low) ** 2)
 
 
 def _unseen(cells: np.ndarray) -> float:
