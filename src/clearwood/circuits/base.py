@@ -396,8 +396,8 @@ def warn_of_extrapolation(variables: np.ndarray, table: TableVariables) -> None:
     for j, own in enumerate(table.numbers):
         if own is not None and own.range is not None:
             low, high = own.range
-            beyond = np.maximum(low - cells[:, j], cells[:, j] - high)
-            n = np.count_nonzero(beyond > FAR_OUTSIDE * (high - low))
+            far = FAR_OUTSIDE * (high - low)
+            n = np.count_nonzero(own.beyond(cells[:, j]) > far)
             if n:
                 warnings.warn(
                     f"{n:,} of {len(cells):,} rows of {table.columns.names[j]!r} lie "

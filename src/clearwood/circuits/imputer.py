@@ -264,9 +264,7 @@ def times_of(days: np.ndarray, column: Any) -> Any:
     """Days as a column of dates or durations, of the type of another."""
     import narwhals as nw
 
-    times = as_times(days)
-    if column.dtype == nw.Duration:
-        times = times.astype(np.int64).astype("m8[us]")
+    times = as_times(days, column.dtype == nw.Duration)
     found = nw.new_series(column.name, times, backend=column.implementation)
     zone = getattr(column.dtype, "time_zone", None)
     if zone:

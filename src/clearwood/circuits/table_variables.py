@@ -156,6 +156,12 @@ class NumericColumn(NamedTuple):
         at = masses[np.nan_to_num(place).astype(np.intp)]
         return np.where(place > 0.0, at, cells)
 
+    def beyond(self, cells: np.ndarray) -> np.ndarray:
+        """Distance of cells from the range of the training cells, negative inside."""
+        if self.range is None:
+            return np.full(np.shape(cells), -np.inf)
+        return np.maximum(self.range[0] - cells, cells - self.range[1])
+
     def rounded(self, cells: np.ndarray) -> np.ndarray:
         """Cells rounded as those of the table, and in their range."""
         if self.range is not None:
@@ -175,6 +181,15 @@ class NumericColumn(NamedTuple):
         # range is at most a quarter of its square (Popoviciu, 1935).
         low, high = self.range
         return np.clip(centre, low, high), np.minimum(spread, 0.25 * (high - low) ** 2)
+
+
+def log_seen(cells: np.ndarray, unseen: float) -> np.ndarray:
+    """Log probability that cells have a level that is known, or a new one, as they do.
+
+    0 where a cell is missing.
+    """
+    known = np.where(np.isnan(cells), 0.0, np.log1p(-unseen))
+    return np.where(cells == UNSEEN, np.log(unseen), known)
 
 
 def _unseen(cells: np.ndarray) -> float:
@@ -352,8 +367,8 @@ class TableVariables:
         cells, found = self.to_rows(variables), np.zeros(len(variables), dtype=bool)
         cells = np.where(np.isnan(rows), cells, np.nan)
         for own, column in zip(self.numbers, cells.T):
-            if own is not None and own.range is not None:
-                found |= (column < own.range[0]) | (column > own.range[1])
+            if own is not None:
+                found |= own.beyond(column) > 0.0
         return found
 
     def without_masked(self, variables: np.ndarray) -> np.ndarray:
@@ -368,8 +383,7 @@ class TableVariables:
         found = np.zeros(len(variables))
         for cells, unseen in zip(variables.T, self.unseen):
             if unseen:
-                levels = np.where(np.isnan(cells), 0.0, np.log1p(-unseen))
-                found += np.where(cells == UNSEEN, np.log(unseen), levels)
+                found += log_seen(cells, unseen)
         return found
 
     def log_jacobian(self, variables: np.ndarray) -> np.ndarray:

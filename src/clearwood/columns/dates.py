@@ -104,8 +104,8 @@ def has_zone(text: str) -> bool:
     return bool(found and found[3])
 
 
-def as_times(days: np.ndarray) -> np.ndarray:
-    """The inverse of :func:`day_numbers`.
+def as_times(days: np.ndarray, is_duration: bool = False) -> np.ndarray:
+    """The inverse of :func:`day_numbers`, of dates or durations.
 
     Examples
     --------
@@ -113,8 +113,9 @@ def as_times(days: np.ndarray) -> np.ndarray:
     ['2019-04-01T12:00:00.000000']
     """
     known = np.where(np.isnan(days), 0.0, days)
-    times = np.round(known * MICROSECONDS).astype(np.int64).astype("M8[us]")
-    return np.where(np.isnan(days), np.datetime64("NaT", "us"), times)
+    kind = "m8[us]" if is_duration else "M8[us]"
+    times = np.round(known * MICROSECONDS).astype(np.int64).astype(kind)
+    return np.where(np.isnan(days), np.array("NaT", dtype=kind), times)
 
 
 def value_text(value: float, kind: str) -> str:

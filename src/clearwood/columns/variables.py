@@ -214,9 +214,7 @@ def _cells(
 ) -> np.ndarray:
     """Decoded values of a column; numbers and Booleans as such."""
     if info.is_time:
-        times = as_times(column)
-        is_date = info.kind in DATES
-        return times if is_date else times.astype(np.int64).astype("m8[us]")
+        return as_times(column, info.kind not in DATES)
     if levels is None:
         return column
     labels = np.array([*levels, np.nan], dtype=object)

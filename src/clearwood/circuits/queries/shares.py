@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
@@ -137,7 +137,9 @@ class ValueShares:
 Conditional = LevelShares | ValueShares
 
 
-def conditionals(circuit: Circuit, values: np.ndarray) -> dict[int, Conditional]:
+def conditionals(
+    circuit: Circuit, values: np.ndarray, only: Collection[int] | None = None
+) -> dict[int, Conditional]:
     """Conditional distribution of every missing entry, given the rest of its row.
 
     Parameters
@@ -145,6 +147,8 @@ def conditionals(circuit: Circuit, values: np.ndarray) -> dict[int, Conditional]
     circuit : Circuit
     values : ndarray of shape (n_rows, n_features)
         Encoded; NaN where an entry is missing.
+    only : collection of int, optional
+        Columns whose distributions are needed; all by default.
 
     Returns
     -------
@@ -168,7 +172,9 @@ def conditionals(circuit: Circuit, values: np.ndarray) -> dict[int, Conditional]
     ([55.63], [28.3])
     """
     compiled = circuit.compiled
-    columns = columns_of(compiled)
+    columns = [
+        own for own in columns_of(compiled) if only is None or own.variable in only
+    ]
     found: dict[int, list[Conditional]] = {}
     for block in passes(compiled, values):
         joint: Joint = {}

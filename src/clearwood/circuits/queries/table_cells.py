@@ -11,7 +11,7 @@ from clearwood._numeric import bisect
 from clearwood._numeric.logspace import log_of
 from clearwood.circuits.queries.shares import LevelShares, ValueShares, conditionals
 from clearwood.circuits.queries.surprisal import surprisals
-from clearwood.circuits.table_variables import NumericColumn
+from clearwood.circuits.table_variables import NumericColumn, log_seen
 from clearwood.columns.cells import UNSEEN
 
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ def cell_surprisals(circuit: Circuit, variables: np.ndarray) -> np.ndarray:
         if own is not None:
             found[:, j] -= own.log_jacobian(variables[:, j])
         elif unseen:
-            found[:, j] -= np.log1p(-unseen)
-            found[variables[:, j] == UNSEEN, j] = -np.log(unseen)
+            found[variables[:, j] == UNSEEN, j] = 0.0
+            found[:, j] -= log_seen(variables[:, j], unseen)
     if table.place_of:
         density = circuit.log_density(variables)
     for j, place in table.place_of.items():
@@ -201,7 +201,7 @@ def cell_conditionals(
             assert isinstance(masses, LevelShares)
             rest = variables[masses.rows]
             rest[:, place] = 0.0
-            number = conditionals(circuit, rest)[j]
+            number = conditionals(circuit, rest, (j,))[j]
             assert isinstance(number, ValueShares)
             number = number.of_rows(masses.rows)
             answers[j] = CellShares(number, column, masses.probabilities[:, 1:])

@@ -24,6 +24,7 @@ from clearwood.circuits.reading.profiles import (
     Shares,
     label_words,
 )
+from clearwood.circuits.table_variables import log_seen
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import DATES, date_text
 from clearwood.columns.feature_space import FeatureSpace
@@ -143,8 +144,8 @@ def marginal_log_density(circuit: Circuit, values: np.ndarray) -> np.ndarray:
             found[rows, j] = own.log_density(cells[rows, j])
     for j, unseen in enumerate(circuit.table.unseen):
         if unseen:
-            found[:, j] += np.log1p(-unseen)
-            found[cells[:, j] == UNSEEN, j] = np.log(unseen)
+            found[cells[:, j] == UNSEEN, j] = 0.0
+            found[:, j] += log_seen(cells[:, j], unseen)
     return found
 
 
