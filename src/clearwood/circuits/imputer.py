@@ -21,7 +21,7 @@ from clearwood.circuits.queries.completion import most_probable
 from clearwood.circuits.queries.draws import draw_missing
 from clearwood.circuits.queries.shares import LevelShares
 from clearwood.circuits.queries.table_cells import cell_conditionals
-from clearwood.columns.dates import as_times
+from clearwood.columns.dates import column_of_times
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.validation import check_table
 from clearwood.columns.variables import NOTHING
@@ -251,25 +251,15 @@ def filled(
             # A draw may be invalid for the type: below 0, for example.
             type_ = np.iinfo(str(column.dtype).lower())
             cells = np.round(cells).clip(type_.min, type_.max).astype(np.int64)
-        if column.dtype.is_temporal():
-            cells = times_of(cells, column)
+        info = features.info[j]
+        if info.is_time:
+            kind = column.dtype
+            cells = column_of_times(column.name, cells, kind, info, column)
         if column.dtype.is_numeric():
             backend = frame.implementation
             cells = nw.new_series(column.name, cells, column.dtype, backend=backend)
         series.append(column.scatter(rows, cells))
     return frame.with_columns(*series).to_native()
-
-
-def times_of(days: np.ndarray, column: Any) -> Any:
-    """Days as a column of dates or durations, of the type of another."""
-    import narwhals as nw
-
-    times = as_times(days, column.dtype == nw.Duration)
-    found = nw.new_series(column.name, times, backend=column.implementation)
-    zone = getattr(column.dtype, "time_zone", None)
-    if zone:
-        found = found.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
-    return found.cast(column.dtype)
 
 
 def _cells(values: np.ndarray, labels: Sequence[Hashable] | None) -> Any:

@@ -6,12 +6,17 @@ exact in single precision, too. Times with a time zone are in UTC.
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearwood._words.numbers import number_text
+
+if TYPE_CHECKING:
+    from clearwood.columns.info import ColumnInfo
 
 DATES = ("date", "datetime")
 """Kinds of columns that hold points in time; a ``date`` has no time of day."""
@@ -116,6 +121,31 @@ def as_times(days: np.ndarray, is_duration: bool = False) -> np.ndarray:
     kind = "m8[us]" if is_duration else "M8[us]"
     times = np.round(known * MICROSECONDS).astype(np.int64).astype(kind)
     return np.where(np.isnan(days), np.array("NaT", dtype=kind), times)
+
+
+def column_of_times(
+    name: str, days: np.ndarray, kind: Any, info: ColumnInfo, blank: Any
+) -> Any:
+    """Dates, times or durations in the column's own type and time zone."""
+    import narwhals as nw
+
+    times = as_times(days, info.kind == "duration")
+    if not kind.is_temporal():
+        # Python objects, which distinguish dates from times.
+        whole = info.kind == "date" and not info.is_zoned
+        cells = times.astype("M8[D]" if whole else times.dtype)
+        objects = cells.astype(object)  # None where missing
+        if info.is_zoned:
+            objects = np.array(
+                [t and t.replace(tzinfo=datetime.UTC) for t in objects], object
+            )
+        kind = nw.Object()
+        return nw.new_series(name, objects, kind, backend=blank.implementation)
+    made = nw.new_series(name, times, backend=blank.implementation)
+    zone = getattr(kind, "time_zone", None)
+    if zone:
+        made = made.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+    return made.cast(kind)
 
 
 def value_text(value: float, kind: str) -> str:

@@ -9,15 +9,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC
 from typing import Any, Literal
 
 import numpy as np
 
 from clearwood.columns.cells import UNSEEN, unmasked
-from clearwood.columns.dates import as_times
+from clearwood.columns.dates import column_of_times
 from clearwood.columns.feature_space import FeatureSpace, is_frame
-from clearwood.columns.info import ColumnInfo
 from clearwood.columns.schema import features_of
 from clearwood.columns.sparse_tables import is_sparse
 from clearwood.ensembles.flat_trees import NumericSplits, Splits
@@ -200,7 +198,7 @@ class BlackBox:
             column, kind = encoded[:, d], blank.schema[name]
             if self.features.info[d].is_time:
                 info = self.features.info[d]
-                columns.append(_column_of_times(name, column, kind, info, blank))
+                columns.append(column_of_times(name, column, kind, info, blank))
                 continue
             if self.features.info[d].kind == "boolean" and np.isnan(column).any():
                 columns.append(_column_of_flags(column, blank.get_column(name)))
@@ -247,31 +245,6 @@ def _column_of_flags(column: np.ndarray, own: Any) -> Any:
         return made
     kind = own.to_native().dtype  # pandas has several types for them
     return nw.from_native(made.to_native().astype(kind), series_only=True)
-
-
-def _column_of_times(
-    name: str, days: np.ndarray, kind: Any, info: ColumnInfo, blank: Any
-) -> Any:
-    """Dates, times or durations in the column's own type and time zone."""
-    import narwhals as nw
-
-    times = as_times(days)
-    if info.kind == "duration":
-        times = times - np.datetime64(0, "us")
-    if not kind.is_temporal():
-        # Python objects, which distinguish dates from times.
-        whole = info.kind == "date" and not info.is_zoned
-        cells = times.astype("M8[D]" if whole else times.dtype)
-        objects = cells.astype(object)  # None where missing
-        if info.is_zoned:
-            objects = np.array([t and t.replace(tzinfo=UTC) for t in objects], object)
-        kind = nw.Object()
-        return nw.new_series(name, objects, kind, backend=blank.implementation)
-    made = nw.new_series(name, times, backend=blank.implementation)
-    zone = getattr(kind, "time_zone", None)
-    if zone:
-        made = made.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
-    return made.cast(kind)
 
 
 def predicts(model: Any) -> bool:
