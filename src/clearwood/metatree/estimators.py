@@ -41,32 +41,23 @@ from clearwood.metatree.conversion.sklearn_trees import ensemble_to_sklearn
 from clearwood.metatree.defaults import BORROWED, make_leaf
 from clearwood.metatree.exact.sum import exact_sum
 from clearwood.metatree.exact.trees import map_tree, structure_of
-from clearwood.metatree.growing.cart import grow_ensemble
-from clearwood.metatree.growing.cross_validation import (
+from clearwood.metatree.growing.from_ensemble import from_sklearn_tree
+from clearwood.metatree.growing.grown import (
     POWERS,
+    GrowingRows,
     Grown,
     Setting,
     choose_setting,
     folds_of,
-)
-from clearwood.metatree.growing.from_ensemble import (
-    from_ensemble_tree,
-    from_sklearn_tree,
-    stop_unseen,
-)
-from clearwood.metatree.growing.missing import (
-    branch_for_missing,
-    send_missing_by_evidence,
+    grow_tree,
 )
 from clearwood.metatree.posterior.coder import count_values
 from clearwood.metatree.posterior.meta_tree import MetaTree, SufficientStatistics
 from clearwood.metatree.posterior.predictive import Predictive
 from clearwood.metatree.posterior.prior import (
     check_prior,
-    constant_prior,
     effective_questions,
     make_prior,
-    search_corrected_prior,
 )
 from clearwood.metatree.posterior.structure import (
     Structure,
@@ -163,60 +154,34 @@ class _MetaTree(MapTreeMixin, BaseMetaTreeEstimator):
         generator = as_generator(self.random_state)
         seed = int(generator.integers(2**31))
         powers = {"constant": (0,), "search-corrected": (1,)}.get(self.prior, POWERS)
-        grow = partial(self._grow_on, features, encoded, target, weight, seed)
+        x = columns_of_leaf(leaf, features, encoded)
+        rows = GrowingRows(encoded, target, weight, x)
+        # The least weight, so that a row of weight 2 equals two rows.
+        least = self.min_samples_leaf * (1 - 1e-9)
+
+        def grow(leaf: LeafModel, power: int, some: GrowingRows) -> Grown:
+            model = self._tree_class(
+                max_depth=self.max_depth,
+                max_leaf_nodes=self.max_leaf_nodes,
+                max_features=self.max_features,
+                min_weight_fraction_leaf=min(0.5, least / some.weight.sum()),
+                random_state=seed,
+            )
+            return grow_tree(
+                some, features, getattr(self, "classes_", None), model,
+                self.missing, self.split_prior, leaf, power,
+            )  # fmt: skip
+
         setting = Setting(powers[0], leaf.borrowed)
         if isinstance(self.leaf_model, str):
+            fold = folds_of(encoded, target, generator)
             setting = choose_setting(
-                partial(grow, leaf, powers[0]), leaf, powers, encoded, target, weight,
-                folds_of(encoded, target, generator),
-            )  # fmt: skip
-            leaf = replace(leaf, borrowed=setting.borrowed)  # type: ignore[type-var]
-        structure, prior = grow(leaf, setting.power, np.arange(len(target)))
-        rows = rows_for(structure, leaf, encoded)
-        return MetaTree(structure, leaf, prior(setting.power)), rows
-
-    def _grow_on(
-        self,
-        features: FeatureSpace,
-        encoded: np.ndarray,
-        target: np.ndarray,
-        weight: np.ndarray,
-        seed: int,
-        leaf: LeafModel,
-        power: int,
-        rows: np.ndarray,
-    ) -> Grown:
-        """Grow a CART on some rows, which also determine where missing values go."""
-        encoded, target, weight = encoded[rows], target[rows], weight[rows]
-        model = self._tree_class(
-            max_depth=self.max_depth,
-            max_leaf_nodes=self.max_leaf_nodes,
-            max_features=self.max_features,
-            # The least weight, so that a row of weight 2 equals two rows.
-            min_weight_fraction_leaf=min(
-                0.5, self.min_samples_leaf * (1 - 1e-9) / weight.sum()
-            ),
-            random_state=seed,
-        )
-        classes = getattr(self, "classes_", None)
-        ensemble = grow_ensemble(encoded, features, target, weight, model, classes)
-        structure = stop_unseen(from_ensemble_tree(ensemble))
-        codes, x = rows_for(structure, leaf, encoded)
-        if self.missing == "branch":
-            structure = branch_for_missing(structure, codes)
-        ends = structure.route(codes)
-        n = effective_questions(structure, encoded, ends, model.max_features_)
-
-        def prior(power: int) -> np.ndarray:
-            if power == 0:
-                return constant_prior(structure, self.split_prior)
-            return search_corrected_prior(structure, self.split_prior, n**power)
-
-        if self.missing == "evidence":
-            structure = send_missing_by_evidence(
-                structure, leaf, prior(power), codes, target, weight, x
+                partial(grow, leaf, powers[0]), leaf, powers, rows, fold
             )
-        return Grown(structure, prior)
+            leaf = replace(leaf, borrowed=setting.borrowed)  # type: ignore[type-var]
+        structure, prior = grow(leaf, setting.power, rows)
+        tree = MetaTree(structure, leaf, prior(setting.power))
+        return tree, rows_for(structure, leaf, encoded)
 
     def _find_best(
         self,

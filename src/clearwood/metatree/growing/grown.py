@@ -1,4 +1,4 @@
-"""Choice of the priors of a grown tree by cross-validation."""
+"""Growing of a tree, whose priors are chosen by cross-validation."""
 
 from __future__ import annotations
 
@@ -11,9 +11,21 @@ import numpy as np
 
 from clearwood._numeric import rounded
 from clearwood._tables.merging import equal_rows
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.distributions import LeafModel
+from clearwood.metatree.growing.cart import grow_ensemble
+from clearwood.metatree.growing.from_ensemble import from_ensemble_tree, stop_unseen
+from clearwood.metatree.growing.missing import (
+    branch_for_missing,
+    send_missing_by_evidence,
+)
 from clearwood.metatree.posterior.posterior import compute_posterior
 from clearwood.metatree.posterior.predictive import predict_at
+from clearwood.metatree.posterior.prior import (
+    constant_prior,
+    effective_questions,
+    search_corrected_prior,
+)
 from clearwood.metatree.posterior.structure import Structure
 
 N_FOLDS = 5
@@ -52,13 +64,69 @@ class Grown(NamedTuple):
     prior: Callable[[int], np.ndarray]
 
 
+class GrowingRows(NamedTuple):
+    """Encoded rows, their targets and weights, and features of linear leaves."""
+
+    encoded: np.ndarray
+    target: np.ndarray
+    weight: np.ndarray
+    x: np.ndarray | None
+
+    def at(self, rows: np.ndarray) -> GrowingRows:
+        """Some of the rows."""
+        return GrowingRows(*(None if x is None else x[rows] for x in self))
+
+
+def grow_tree(
+    rows: GrowingRows,
+    features: FeatureSpace,
+    classes: np.ndarray | None,
+    model: Any,
+    missing: str,
+    split_prior: Any,
+    leaf: LeafModel,
+    power: int,
+) -> Grown:
+    """Grow a CART on some rows, which also determine where missing values go.
+
+    Parameters
+    ----------
+    rows : GrowingRows
+    features : FeatureSpace
+    classes : ndarray or None
+    model : DecisionTreeClassifier or DecisionTreeRegressor
+    missing : {"evidence", "branch"}
+    split_prior : float
+    leaf : LeafModel
+        It, and the prior of this power, decide where missing values go by evidence.
+    power : int
+    """
+    encoded, target, weight, x = rows
+    ensemble = grow_ensemble(encoded, features, target, weight, model, classes)
+    structure = stop_unseen(from_ensemble_tree(ensemble))
+    codes = structure.coder.codes_of(encoded)
+    if missing == "branch":
+        structure = branch_for_missing(structure, codes)
+    ends = structure.route(codes)
+    n = effective_questions(structure, encoded, ends, model.max_features_)
+
+    def prior(power: int) -> np.ndarray:
+        if power == 0:
+            return constant_prior(structure, split_prior)
+        return search_corrected_prior(structure, split_prior, n**power)
+
+    if missing == "evidence":
+        structure = send_missing_by_evidence(
+            structure, leaf, prior(power), codes, target, weight, x
+        )
+    return Grown(structure, prior)
+
+
 def choose_setting(
-    grow: Callable[[np.ndarray], Grown],
+    grow: Callable[[GrowingRows], Grown],
     leaf: LeafModel,
     powers: tuple[int, ...],
-    encoded: np.ndarray,
-    y: np.ndarray,
-    weight: np.ndarray,
+    rows: GrowingRows,
     fold: np.ndarray,
 ) -> Setting:
     """Setting with the highest log density of held-out rows, or the strict one.
@@ -70,12 +138,12 @@ def choose_setting(
     Parameters
     ----------
     grow : callable
-        From indices of rows to a tree grown on these.
+        From some of the rows to a tree grown on these.
     leaf : LeafModel
+        It reads no features.
     powers : tuple of int
         Powers of the number of candidates in the prior of the splits.
-    encoded : ndarray of shape (n_rows, n_features)
-    y, weight : ndarray of shape (n_rows,)
+    rows : GrowingRows
     fold : ndarray of int of shape (n_rows,)
         From :func:`folds_of`.
     """
@@ -83,22 +151,24 @@ def choose_setting(
     if fold.max() < N_FOLDS - 1:
         return strict
     settings = [strict, *map(Setting._make, product(powers, BORROWED))]
-    found = np.zeros((len(settings), len(y)))
+    found = np.zeros((len(settings), len(fold)))
     for k in range(N_FOLDS):
-        train = np.flatnonzero((fold != k) & (fold >= 0))
-        test = np.flatnonzero(fold == k)
+        train = rows.at(np.flatnonzero((fold != k) & (fold >= 0)))
+        test = rows.at(np.flatnonzero(fold == k))
         structure, prior = grow(train)
         known, new = (
-            structure.route(structure.coder.codes_of(encoded[rows]))
-            for rows in (train, test)
+            structure.route(structure.coder.codes_of(some.encoded))
+            for some in (train, test)
         )
         own = leaf.no_rows(structure.n_nodes)
-        leaf.add_rows(own, known, leaf.check_target(y[train]), weight[train])
+        target = leaf.check_target(train.target)
+        leaf.add_rows(own, known, target, train.weight)
         for i, (power, borrowed) in enumerate(settings):
             its: Any = replace(leaf, borrowed=borrowed)  # type: ignore[type-var]
             posterior = compute_posterior(structure, its, prior(power), own)
-            found[i, test] = predict_at(posterior, new).log_density(y[test])
-    weight = np.where(fold >= 0, weight, 0.0)
+            predictive = predict_at(posterior, new)
+            found[i, fold == k] = predictive.log_density(test.target)
+    weight = np.where(fold >= 0, rows.weight, 0.0)
     gain = found - found[0]
     mean = rounded(np.average(gain, axis=1, weights=weight))
     best = int(mean.argmax())
