@@ -74,7 +74,8 @@ class GrowingRows(NamedTuple):
 
     def at(self, rows: np.ndarray) -> GrowingRows:
         """Some of the rows."""
-        return GrowingRows(*(None if x is None else x[rows] for x in self))
+        x = None if self.x is None else self.x[rows]
+        return GrowingRows(self.encoded[rows], self.target[rows], self.weight[rows], x)
 
 
 def grow_tree(
