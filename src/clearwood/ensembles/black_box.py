@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clearwood.columns.cells import unmasked
+from clearwood.columns.cells import unwrapped
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.like_table import TableLike
 from clearwood.columns.schema import features_of
@@ -181,7 +181,7 @@ class BlackBox:
         if not is_frame(X):
             # An array of numbers, for a model that reads frames.
             rows = self.like.decode(self.encode(X)) if is_frame(blank) else X
-            return unmasked(rows)
+            return unwrapped(rows)
         import narwhals as nw
 
         names = list(blank.columns) if is_frame(blank) else list(X.columns)

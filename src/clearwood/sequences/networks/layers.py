@@ -82,16 +82,19 @@ class _Filter(torch.autograd.Function):
         ctx: Any, predicted: Tensor, transition: Tensor, log_emission: Tensor
     ) -> tuple[Tensor, Tensor]:
         given = [x.detach().contiguous() for x in (predicted, transition, log_emission)]
-        parts = filter_streams(*(x.numpy() for x in given))
-        filtered, weight, log_likelihood = map(torch.from_numpy, parts)
+        parts = filter_streams(*(x.cpu().numpy() for x in given))
+        filtered, weight, log_likelihood = (
+            torch.from_numpy(part).to(predicted.device) for part in parts
+        )
         ctx.save_for_backward(*given[:2], filtered, weight)
         return filtered, log_likelihood
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor, ...]:
-        arrays = [x.contiguous().numpy() for x in (*ctx.saved_tensors, *slopes)]
-        return tuple(map(torch.from_numpy, filter_streams_backward(*arrays)))
+        arrays = [x.contiguous().cpu().numpy() for x in (*ctx.saved_tensors, *slopes)]
+        parts = filter_streams_backward(*arrays)
+        return tuple(torch.from_numpy(part).to(slopes[0].device) for part in parts)
 
 
 class HMMLayer(nn.Module):
@@ -226,6 +229,7 @@ class HybridNetwork(nn.Module):
     ) -> tuple[Tensor, Tensor | None, Any]:
         """States of the LSTM and of the hidden Markov model, and the final state."""
         of_lstm, before = state or (None, None)
+        inputs = inputs.to(self.output.weight.device)
         hidden, of_lstm = self.lstm(self._look_up(inputs), of_lstm)
         filtered = None
         if self.hmm is not None:
