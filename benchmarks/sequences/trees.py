@@ -214,9 +214,9 @@ thesis'.**"""
 
 IN_WORDS = """\
 - **Table 17 comes out** for Tiny Shakespeare. Depths of 4.1, 4.9, 4.4 and 4.3 (LSTM
-  10, hybrid 10+10, LSTM 20, hybrid 20+10) stand beside the thesis' 4.5, 4.1, 4.7 and 4.75, and questions
-  and leaves together, 16, 19, 18 and 18, beside 19, 18, 20 and 21. As there, units of
-  hybrids are no simpler than those of an LSTM alone.
+  10, hybrid 10+10, LSTM 20, hybrid 20+10) stand beside the thesis' 4.5, 4.1, 4.7 and
+  4.75, and questions and leaves together, 16, 19, 18 and 18, beside 19, 18, 20
+  and 21. As there, units of hybrids are no simpler than those of an LSTM alone.
 - **The last ten characters tell four fifths of a unit** (R2 .79 to .84), in eight to
   ten leaves. The thesis does not say how much its trees explain.
 - **States of the hidden Markov model are simpler** (it is the same in both hybrids):
