@@ -61,6 +61,8 @@ from clearwood.sequences.recurrent.vectors import (
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500)
 """Numbers of states among which "auto" selects."""
 
+TO_LABELS = "pass labels=[...], if outputs are labels and not the next symbol."
+
 MUST_BEAT = LAST[1]
 """Baseline table that a surrogate must exceed in fidelity."""
 
@@ -475,8 +477,11 @@ def _names_of(trace: NetworkTrace, symbols: Any) -> tuple[str, ...]:
     if len(names) != found:
         raise InputError(
             f"The network predicts {found} symbols, but symbols has {len(names)}; "
-            "pass the vocabulary of the network, in its order."
+            f"pass its vocabulary, in its order, or {TO_LABELS}"
         )
     if largest >= found:
-        raise InputError(f"Code {largest} is none of the network's {found} symbols.")
+        raise InputError(
+            f"Code {largest} is none of the network's {found} symbols; correct it, or "
+            f"{TO_LABELS}"
+        )
     return names

@@ -154,7 +154,13 @@ def _read_steps(reader: Reader, cells: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return hidden, predicted
 
 
-def _arrays(read: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+def _arrays(read: Any) -> tuple[np.ndarray, np.ndarray]:
+    if not isinstance(read, tuple | list) or len(read) != 2:
+        raise ModelError(
+            f"The function returned a {type(read).__name__}, expected a pair: states, "
+            "from which the automaton is built, and logits, a row of each per step. "
+            "The states of a transformer are its last hidden layer."
+        )
     states, outputs = read
     return np.asarray(unwrapped(states)), np.asarray(unwrapped(outputs))
 
@@ -198,8 +204,9 @@ def _log_probabilities(logits: np.ndarray, number: int) -> np.ndarray:
         )
     if (logits >= 0).all() and np.allclose(logits.sum(axis=1), 1.0, atol=1e-4):
         raise ModelError(
-            "The network returns probabilities, expected logits or log-probabilities: "
-            "pass predict=lambda module, codes: module(codes[None]).log()."
+            "The network returns probabilities, expected logits or log-probabilities. "
+            "Return np.log of them in a function; for a module, pass predict=lambda "
+            "module, codes: module(codes[None]).log()."
         )
     found = np.empty_like(logits, dtype=np.result_type(logits, np.float32))
     for first in range(0, len(logits), BLOCK):
