@@ -57,8 +57,8 @@ SIZES = (2, 5, 10, 20, 50, 100, 200, 500)
 """Numbers of states among which "auto" selects."""
 
 TO_LABELS = (
-    "pass labels=[...], if outputs are labels and not the next symbol, or labels=5, "
-    "say, if they are numbers."
+    "pass labels=[...], if outputs are labels and not the next symbol, or labels=5, if "
+    "they are numbers."
 )
 """Remedy for outputs that are not those of the symbols."""
 
