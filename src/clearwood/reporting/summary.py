@@ -255,6 +255,8 @@ def _facts(
         facts.append(("Predicts", printable(rules.about["predicts"])))
     if "cuts" in rules.about:
         facts.append(("Thresholds", printable(rules.about["cuts"])))
+    if "stability" in rules.about:
+        facts.append(("Stability", printable(rules.about["stability"])))
     names = rules.features.names
     used = {c.feature for rule in rules for c in rule.conditions}
     facts.append(("Features", f"{len(names)}, of which the rules use {len(used)}"))

@@ -15,7 +15,7 @@ from clearwood._estimators import parameter_names
 from clearwood.codec.documents import Place
 from clearwood.exceptions import InputError
 from clearwood.rules import Question, RuleList, RuleSet, Tree
-from clearwood.rules.serialise import RULES, conditions_of
+from clearwood.rules.serialise import RULES, STATISTIC, conditions_of
 from clearwood.rules.tree import tree_of_questions
 from clearwood.simplifiers.fab.inference import Iteration
 
@@ -98,6 +98,7 @@ COUNT = codec.FieldType(float, lambda place: int(place.number()))
 NUMBERS = {
     "single_split_fidelity_": SHARE, "n_rules_": COUNT, "n_iter_": COUNT,
     "n_start_components_": COUNT, "n_nodes_": COUNT, "selected_": COUNT,
+    "stability_loss_": STATISTIC,
 }  # fmt: skip
 """Scalar results, of the methods that have them."""
 MODEL = codec.record(
