@@ -98,7 +98,6 @@ COUNT = codec.FieldType(float, lambda place: int(place.number()))
 NUMBERS = {
     "single_split_fidelity_": SHARE, "n_rules_": COUNT, "n_iter_": COUNT,
     "n_start_components_": COUNT, "n_nodes_": COUNT, "selected_": COUNT,
-    "stability_loss_": STATISTIC,
 }  # fmt: skip
 """Scalar results, of the methods that have them."""
 MODEL = codec.record(
@@ -164,6 +163,7 @@ PARTS = (
     codec.Field(
         "cv_results", codec.optional(PLAIN), "cv_results_", absent=codec.UNSET
     ),
+    codec.Together(codec.Field("stability_loss", STATISTIC, "stability_loss_")),
     codec.Together(
         codec.Field("history", codec.tuple_of(STEP), "history_"),
         codec.Field("restarts", codec.tuple_of(PLAIN), "restarts_"),
