@@ -237,9 +237,9 @@ class RuleSum(_AllThatHold):
             known = rule.statistics
             rows = "" if math.isnan(known.support) else known.rows_text
             facts = ", ".join(filter(None, (rows, rule.frequency_text)))
+            facts = f"  ({facts})" if facts else ""
             lines.append(f"{number}. {self.text_of(rule)}")
-            where = rule.text(self.features, most)
-            lines.append(f"      if {where}" + f"  ({facts})" * bool(facts))
+            lines.append(f"      if {rule.text(self.features, most)}{facts}")
         return lines
 
     def text_of(self, rule: Rule) -> str:

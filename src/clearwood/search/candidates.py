@@ -13,6 +13,7 @@ from clearwood._kernels.search_trees import node_boxes
 from clearwood._numeric import product
 from clearwood.search.grid import Grid, contains, literals_of
 from clearwood.search.losses import SQUARED_ERROR
+from clearwood.search.trees.flat import digest
 
 FEATURE_SHARES = (1.0, 0.5, 0.25)
 """Share of the features that a tree considers at a split."""
@@ -123,12 +124,12 @@ def frequent_boxes(
     for boxes in trees:
         inside = contains(grid, boxes)
         # Of a box and its complement, the one without the first row.
-        keys = [line.tobytes() for line in np.packbits(inside ^ inside[:, :1], axis=1)]
+        keys = list(map(digest, np.packbits(inside ^ inside[:, :1], axis=1)))
         count.update(list(dict.fromkeys(keys)))
         for key, box in zip(keys, boxes):
             first.setdefault(key, box)
     # Those of all rows separate none.
-    count.pop(np.packbits(np.zeros(grid.n_rows, dtype=bool)).tobytes(), None)
+    count.pop(digest(np.packbits(np.zeros(grid.n_rows, dtype=bool))), None)
     found = count.most_common()
     stacked = np.array([first[key] for key, _ in found], dtype=bool)
     frequency = np.array([n for _, n in found], dtype=np.float64) / n_trees

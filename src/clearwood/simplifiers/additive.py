@@ -3,8 +3,9 @@
 The ensemble labels the training rows, and synthetic mixtures of them. Candidate boxes
 are the nodes of small randomized trees. A sum grows box by box in a beam search that
 refits all contributions together. The length of the sum is chosen on held-out rows
-(``size_path``). The printed sum is in the units of the data,
-the largest effects first, and is the one that predicts.
+(``size_path``). With ``stability``, boxes are frequent nodes of small trees, which are
+not moved. The printed sum is in the units of the data, the largest effects first, and
+is the one that predicts.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ N_QUANTILES = 9
 
 class _AdditiveRules(BaseSizePath):
     _reads_sparse = True
-    # Of the candidates, the share of the trees with each; without ``stability`` none.
+    # Of the candidates of the last search, the share of the trees with each.
     _frequency: dict[bytes, float] | None = None
     # The rows in all bins, kept for the fit without ``stability``.
     _all_bins: FeatureBins | None = None
@@ -117,12 +118,9 @@ class _AdditiveRules(BaseSizePath):
         self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
         about = super()._find_rules(training, generator)
-        self.stability_loss_ = 0.0
-        if not self.stability:
-            return about
+        self.stability_loss_ = np.nan if self.stability else 0.0
         bins, self._all_bins = self._all_bins, None
         if bins is None or len(training) < N_FOLDS:
-            self.stability_loss_ = np.nan
             return about
         # Both are fitted to the same folds.
         seeds = generator.integers(2**63, size=N_FOLDS + 1).tolist()
@@ -132,6 +130,7 @@ class _AdditiveRules(BaseSizePath):
             one._cross_validate(one._some(rows, seeds[0]), seeds)["fidelity"]
             for one, rows in fits
         )
+        self._frequency = None
         self.stability_loss_ = without[self.n_rules_ - 1] - own[self.n_rules_ - 1]
         lost = f"{self.stability_loss_:.3f} lower fidelity on held-out rows"
         return about | {"stability": f"{self.stability:g}, {lost}"}
