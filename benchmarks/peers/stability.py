@@ -11,10 +11,9 @@ from functools import partial
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.metrics import r2_score, roc_auc_score
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
 from benchmarks._data import fresh_table, fresh_tables, prepared
@@ -23,23 +22,21 @@ from clearwood.comparison.stability import jaccard
 from clearwood.simplifiers._common.size_path import BaseSizePath
 
 MOST_ROWS, FOLDS, REMOVALS, N_RULES, N_TREES = 1000, 5, 3, 10, 1000
-N_CLASSES, N_VALUES = 8, 4
-"""Numbers of tables with two classes and with values."""
+N_TABLES = 8
 LEVELS = (0.0, 0.5, 1.0)
 KEYS = ["data", "method"]
 TEXT = f"""\
-The first {N_CLASSES} two-class tables and the first {N_VALUES} with values of
-`fresh_tables.csv` that are marked `{{}}` and have no groups, the first {MOST_ROWS:,}
-rows in random order. `sum` is `AdditiveRules` with {N_RULES} rules besides the
-constant, fitted to a random forest of 100 trees, at several values of ``stability``.
-SIRUS has {N_RULES} rules of {N_TREES:,} trees, and is fitted to the labels, as it
-always is.
+The first {N_TABLES} two-class tables of `fresh_tables.csv` that are marked `{{}}` and
+have no groups, {MOST_ROWS:,} rows at most in random order. `sum` is `AdditiveRules`
+with {N_RULES} rules besides the constant, fitted to a random forest of 100 trees, at
+several values of ``stability``. `labels 1` is fitted to the labels
+(``learn_from="labels"``, ``stability=1``) at the thresholds of the forest. SIRUS has
+{N_RULES} rules of {N_TREES:,} trees, and is always fitted to the labels.
 
 **Between folds**: all is fitted to the training rows of each of {FOLDS} folds, the
 forest included. Stability is the mean over all pairs of folds of the Jaccard index of
 each rule with the most similar one of the other fold, on all rows and weighted by
-rows; a rule and its complement count as equal. AUC, or R2 for values, is on the
-held-out rows.
+rows; a rule and its complement count as equal. AUC is on the held-out rows.
 
 **1 % removed**: the forest is held fixed, and one row in a hundred, at least one, is
 removed, {REMOVALS} times; stability is that of the rules with those of all rows.
@@ -49,59 +46,44 @@ there are."""
 
 def tables(use):
     """The tables used."""
-    found = fresh_tables(use, "classes", "values")
+    found = fresh_tables(use, "classes")
     found = found[found["group"] == ""]
-    kept = [
-        name
-        for name, about in found.iterrows()
-        if about["kind"] == "values" or fresh_table(about, 0)[1].nunique() == 2
-    ]
-    by_kind = found.loc[kept].groupby("kind")
-    return pd.concat(
-        [
-            by_kind.get_group("classes")[:N_CLASSES],
-            by_kind.get_group("values")[:N_VALUES],
-        ]
-    )
+    is_pair = [fresh_table(about, 0)[1].nunique() == 2 for _, about in found.iterrows()]
+    return found[is_pair][:N_TABLES]
 
 
 def rows_of(about):
-    """``X, y, X_new``; y is 0 and 1, or in standard deviations."""
+    """``X, y, X_new``; y is 0 and 1."""
     X, y = fresh_table(about, 0)
-    if about["kind"] == "classes":
-        y = (y == y.max()).to_numpy(dtype=np.int64)
-    else:
-        y = (y.to_numpy(np.float64) - y.mean()) / y.std()
-    numbers = prepared().fit_transform(X)
+    numbers, y = prepared().fit_transform(X), (y == y.max()).to_numpy(dtype=np.int64)
     n = min(MOST_ROWS, 2 * len(X) // 3)
     return numbers[:n], y[:n], numbers[n : 2 * n]
 
 
-def forest(is_class):
+def forest():
     """The model that is explained."""
-    kind = RandomForestClassifier if is_class else RandomForestRegressor
-    return kind(100, min_samples_leaf=2, random_state=0)
+    return RandomForestClassifier(100, min_samples_leaf=2, random_state=0)
 
 
-def surrogate(model, is_class, level):
+def surrogate(model, method):
     """A sum of rules that is not fitted yet."""
-    size = {"n_rules": N_RULES + 1, "max_rules": N_RULES + 1}
+    target, level = method.split()
     return simplifier(
-        "AdditiveRules", is_class, model, stability=level, random_state=0, **size,
+        "AdditiveRules", True, model, n_rules=N_RULES + 1, max_rules=N_RULES + 1,
+        learn_from="model" if target == "sum" else target, stability=float(level),
         # Without the estimate of the loss of fidelity, which is measured here.
-        _find_rules=BaseSizePath._find_rules,
+        random_state=0, _find_rules=BaseSizePath._find_rules,
     )  # fmt: skip
 
 
-def fitted(method, is_class, X, y):
+def fitted(method, X, y):
     """A model of one method, with the model that it explains fitted too."""
     if method != "SIRUS":
-        level = float(method.split()[1])
-        return surrogate(forest(is_class).fit(X, y), is_class, level).fit(X, y)
-    import sirus
+        return surrogate(forest().fit(X, y), method).fit(X, y)
+    from sirus import SirusClassifier
 
-    kind = sirus.SirusClassifier if is_class else sirus.SirusRegressor
-    return kind(num_rules=N_RULES, num_trees=N_TREES, random_state=0).fit(X, y)
+    settings = {"num_rules": N_RULES, "num_trees": N_TREES, "random_state": 0}
+    return SirusClassifier(**settings).fit(X, y)
 
 
 def rows_of_rules(model, X):
@@ -125,27 +107,24 @@ def likeness(one, two):
 
 
 def between_folds(about, method):
-    """Stability, and AUC or R2."""
-    (X, y, _), is_class = rows_of(about), about["kind"] == "classes"
+    """Stability and AUC."""
+    X, y, _ = rows_of(about)
     found, scores = [], []
     for train, test in KFold(FOLDS, shuffle=True, random_state=0).split(X):
-        model = fitted(method, is_class, X[train], y[train])
+        model = fitted(method, X[train], y[train])
         found.append(rows_of_rules(model, X))
-        if is_class:
-            scores.append(roc_auc_score(y[test], model.predict_proba(X[test])[:, 1]))
-        else:
-            scores.append(r2_score(y[test], model.predict(X[test])))
+        scores.append(roc_auc_score(y[test], model.predict_proba(X[test])[:, 1]))
     pairs = [likeness(one, two) for one, two in combinations(found, 2)]
     return np.mean(pairs), np.mean(scores)
 
 
 def after_removal(about, method):
     """Stability, and fidelity on new rows; the model is held fixed."""
-    if method == "SIRUS":
+    if method.split()[0] != "sum":
         return np.nan, np.nan
-    (X, y, X_new), is_class = rows_of(about), about["kind"] == "classes"
-    model = forest(is_class).fit(X, y)
-    few = surrogate(model, is_class, float(method.split()[1]))
+    X, y, X_new = rows_of(about)
+    model = forest().fit(X, y)
+    few = surrogate(model, method)
     whole, found = clone(few).set_params(estimator=model).fit(X), []
     for seed in range(REMOVALS):
         order = np.random.default_rng(seed).permutation(len(X))
@@ -157,37 +136,37 @@ def after_removal(about, method):
 
 def of_case(use, name, method):
     """One row."""
-    about, begin = fresh_tables(use, "classes", "values").loc[name], time.process_time()
+    about, begin = fresh_tables(use, "classes").loc[name], time.process_time()
     stability, score = between_folds(about, method)
     removed, fidelity = after_removal(about, method)
     seconds = time.process_time() - begin
-    row = {"kind": about["kind"], "stability": stability, "score": score}
+    row = {"stability": stability, "auc": score}
     return [row | {"removed": removed, "fidelity": fidelity, "seconds": seconds}]
 
 
 def write_page(study, use):
     """Means per method, and pairs with SIRUS by table."""
     frame = study.frame()
-    columns = ["stability", "score", "removed", "fidelity", "seconds"]
-    means = frame.groupby(["kind", "method"])[columns].mean().reset_index()
+    columns = ["stability", "auc", "removed", "fidelity", "seconds"]
+    means = frame.groupby("method")[columns].mean().reset_index()
     peer = frame[frame["method"] == "SIRUS"].set_index("data")
     pairs = []
     for method, part in frame[frame["method"] != "SIRUS"].groupby("method"):
         part = part.set_index("data").join(peer, rsuffix=" of SIRUS")
         more = part["stability"] >= part["stability of SIRUS"]
-        better = part["score"] >= part["score of SIRUS"]
+        better = part["auc"] >= part["auc of SIRUS"]
         counts = [more & better, better & ~more, more & ~better, ~more & ~better]
         pairs.append([method, *(int(count.sum()) for count in counts)])
     lines = frame[["data", "method", *columns[:-1]]].values.tolist()
-    names = ["stability", "AUC or R2", "stability, 1 % removed", "fidelity"]
+    names = ["stability", "AUC", "stability, 1 % removed", "fidelity"]
     study.write_markdown(
         "Stability of sums of rules",
         TEXT.format(use),
         "## Means over tables",
-        markdown_table(["kind", "method", *names, "s"], means.values.tolist()),
+        markdown_table(["method", *names, "s"], means.values.tolist()),
         "## Tables on which a sum is better than SIRUS",
         markdown_table(
-            ["method", "in both", "in AUC or R2", "in stability", "in neither"], pairs
+            ["method", "in both", "in AUC", "in stability", "in neither"], pairs
         ),
         "## By table",
         markdown_table(["data", "method", *names], lines),
@@ -199,7 +178,7 @@ def main():
     warnings.simplefilter("ignore")
     use = options.use or "report"
     study = Study("peers_stability" + "_choose" * (use == "choose"), KEYS, options)
-    methods = ["SIRUS", *(f"sum {level:g}" for level in LEVELS)]
+    methods = ["SIRUS", *(f"sum {level:g}" for level in LEVELS), "labels 1"]
     names = tables(use).index
     cases = {
         (name, method): partial(of_case, use, name, method)

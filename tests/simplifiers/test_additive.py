@@ -162,7 +162,8 @@ def test_stable_rules_are_frequent_nodes_at_deciles():
     assert np.abs(np.multiply(10, below) - np.round(np.multiply(10, below))).max() < 0.2
     # Every rule is another one.
     assert len({str(r.conditions) for r in found.rules_.rules}) == len(shares) >= 3
-    assert "of the trees)" in str(found.rules_)
+    for text in (str(found.rules_), found.rules_._repr_html_()):
+        assert text.count("of the trees") == len(shares)
     assert cw.rules.RuleSet.from_json(found.rules_.to_json()) == found.rules_
 
 
