@@ -128,7 +128,7 @@ def measured_fit(data, prior, n, d):
     begin = time.process_time()
     model.fit(X, y)
     taken = time.process_time() - begin
-    by = "original" if "parent" in model.chains_.draws else "collapsed"
+    by = model.sampler_
     return {"seconds": taken, "memory": memory("VmHWM"), "sampler": by}
 
 
