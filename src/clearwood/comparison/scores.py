@@ -25,6 +25,8 @@ class HeldOut(NamedTuple):
     truth, target : list of ndarray
         Values, or positions in the problem's labels.
     weight : list of ndarray
+    groups : list of ndarray
+        Code of the group of each row.
     sure : list of ndarray
         Class probabilities of the model; empty in regression.
     """
@@ -32,6 +34,7 @@ class HeldOut(NamedTuple):
     truth: list[np.ndarray]
     target: list[np.ndarray]
     weight: list[np.ndarray]
+    groups: list[np.ndarray]
     sure: Sequence[np.ndarray] = ()
 
 
@@ -53,6 +56,7 @@ def make_held_out(problem: Problem) -> HeldOut:
         [truth[fold.test] for fold in folds],
         [problem.positions(model.predict(rows)) for model, rows in pairs],
         [problem.weight[fold.test] for fold in folds],
+        [problem.groups[fold.test] for fold in folds],
         sure,
     )
 
@@ -63,19 +67,21 @@ def mean_error(
     """Mean loss on all held-out rows, and its standard error from these rows.
 
     Not from the few means of the folds: their variation is mostly chance, and
-    stratified folds make that of a constant nearly zero.
+    stratified folds make that of a constant nearly zero. Rows of a group are not
+    independent: the error is that of a sample of groups.
 
     Examples
     --------
     >>> from clearwood.outcomes import Mean
     >>> one, two = np.array([1.0, 2.0]), np.array([3.0, 4.0])
-    >>> held = HeldOut([one, two], [one, two], [np.ones(2)] * 2)
+    >>> held = HeldOut([one, two], [one, two], [np.ones(2)] * 2,
+    ...     [np.array([0, 1]), np.array([2, 3])])
     >>> mean_error([one, two - 1.0], held, Mean())
     (0.5, 0.25)
     """
     joined, truth, weight = map(np.concatenate, (predicted, held.truth, held.weight))
     loss = outcome.losses(truth, joined).astype(np.float64)
-    return _mean_and_spread(loss, weight)
+    return _mean_and_spread(loss, weight, held.groups)
 
 
 def constant_error(held: HeldOut, outcome: Outcome) -> float:
@@ -95,12 +101,16 @@ def mean_log_loss(
     if not held.sure or len(known) < len(predicted):
         return math.nan, math.nan
     sure, joined, weight = map(np.concatenate, (held.sure, known, held.weight))
-    return _mean_and_spread(outcome.proper_losses(sure, joined), weight)
+    loss = outcome.proper_losses(sure, joined)
+    return _mean_and_spread(loss, weight, held.groups)
 
 
-def _mean_and_spread(loss: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+def _mean_and_spread(
+    loss: np.ndarray, weight: np.ndarray, groups: Sequence[np.ndarray]
+) -> tuple[float, float]:
     mean = float(np.average(loss, weights=weight))
-    spread = math.sqrt(float(((weight * (loss - mean)) ** 2).sum()))
+    by_group = np.bincount(np.concatenate(groups), weight * (loss - mean))
+    spread = math.sqrt(float((by_group**2).sum()))
     return mean, spread / float(weight.sum())
 
 

@@ -81,6 +81,7 @@ class _RuleList(BaseSizePath):
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        cv: Any = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -96,6 +97,7 @@ class _RuleList(BaseSizePath):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.cv = cv
         self.random_state = random_state
 
     def _training(self, *args: Any) -> Training:
@@ -227,6 +229,10 @@ class RuleListClassifier(RuleClassifierMixin, _RuleList):
         Number of threads. The result does not depend on it.
     verbose : bool, default=False
         Show a progress bar on stderr.
+    cv : int, splitter of scikit-learn, iterable or None, default=None
+        How rows are held out: None for three random folds; otherwise as in
+        scikit-learn, such as ``TimeSeriesSplit()`` for rows ordered by time. With
+        ``groups`` in ``fit``, a number means so many folds of whole groups.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the search (and of the default ensemble).
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearwood._numeric.folds import N_FOLDS, draw_folds
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import RuleSet, RuleSum, Training
 from clearwood.rules.building.new_rows import (
@@ -28,9 +29,6 @@ from clearwood.rules.building.new_rows import (
 
 if TYPE_CHECKING:
     from clearwood.simplifiers._common.base import BaseRuleExtractor
-
-N_FOLDS = 3
-"""Number of folds."""
 
 MOST_ROWS = 10_000
 """Maximum number of rows, drawn at random, for the estimate."""
@@ -78,7 +76,7 @@ def cross_fit(
         [evaluate_apart(*part) for part in parts], training.outcome
     )
     with_estimates = partial(with_expectations, training=training, shrinkage=shrinkage)
-    return shrinkage._asdict(), with_estimates
+    return shrinkage.means(), with_estimates
 
 
 def _left_out(
@@ -87,16 +85,16 @@ def _left_out(
     """Rules of a part of the rows, these rows, and those that were left out."""
     # The same folds for every seed: methods without randomness stay without it.
     generator = np.random.default_rng(0)
-    order = generator.permutation(len(training))[:MOST_ROWS]
-    seeds = generator.integers(2**63, size=N_FOLDS).tolist()
-    for left_out, seed in zip(np.array_split(order, N_FOLDS), seeds):
-        fitted = with_labels_as_target(training.take(np.setdiff1d(order, left_out)))
+    folds = draw_folds(len(training), training.folds, generator, MOST_ROWS)
+    seeds = generator.integers(2**63, size=len(folds)).tolist()
+    for (kept, left_out), seed in zip(folds, seeds):
+        fitted = with_labels_as_target(training.take(kept))
         with warnings.catch_warnings():
             # These rules are not shown to anyone.
             warnings.simplefilter("ignore")
             warnings.simplefilter("error", InterruptedFitWarning)
             rules: RuleSet = method._refit(fitted, np.random.default_rng(seed))
-        yield rules, fitted, training.take(np.sort(left_out))
+        yield rules, fitted, training.take(left_out)
 
 
 def with_labels_as_target(training: Training) -> Training:
