@@ -166,7 +166,6 @@ def compare(
     dealer, spare = generator.spawn(2)
     folds = deal_folds(y, cv, outcome.is_share, dealer, groups)
     generators = generator.spawn(len(folds) + 1 + n_refits)
-    groups = np.arange(len(y)) if groups is None else groups
     if refitted:
         seed = int(spare.integers(2**31))
         given = None if sample_weight is None else weight
@@ -189,9 +188,9 @@ def compare(
         models.ensembles,
         _labels(models, y),
         make_parts(folds, weight, n_refits, not refitted, generators, groups),
-        groups,
         target,
         pickled(models.originals) if "te2rules" in names else (),
+        groups,
     )
     sizes = {name: groups_of(name, int(max_rules)) for name in names}
     jobs = [

@@ -61,13 +61,13 @@ class Problem(NamedTuple):
     labels : ndarray
         All labels in order; empty in regression. Predictions are positions in it.
     parts : tuple of Part
-    groups : ndarray
-        Code of the group of each row; each its own where none were given.
     target : str
         Name of the target.
     pickled_models : tuple of bytes
         The models themselves, in the order of the ensembles, for peers that read no
         ``TreeEnsemble``; empty where they are not needed or cannot be pickled.
+    groups : ndarray or None
+        Code of the group of each row, where given.
     """
 
     X: Any
@@ -77,9 +77,9 @@ class Problem(NamedTuple):
     ensembles: tuple[Model, ...]
     labels: np.ndarray
     parts: tuple[Part, ...]
-    groups: np.ndarray
     target: str = "y"
     pickled_models: tuple[bytes, ...] = ()
+    groups: np.ndarray | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -197,7 +197,7 @@ def make_parts(
     n_refits: int,
     one_ensemble: bool,
     generators: Sequence[np.random.Generator],
-    groups: np.ndarray,
+    groups: np.ndarray | None = None,
 ) -> tuple[Part, ...]:
     """Parts for all folds, all rows, and all refits, in this order.
 
@@ -211,8 +211,8 @@ def make_parts(
         Whether one ensemble serves all parts, or each fold has its own.
     generators : sequence of Generator
         One per part.
-    groups : ndarray of shape (n_rows,)
-        Group of each row: bootstrap samples are of whole groups.
+    groups : ndarray of shape (n_rows,), optional
+        Code of the group of each row: bootstrap samples are of whole groups.
     """
     n_rows = len(weight)
     last = 0 if one_ensemble else len(folds)
@@ -227,7 +227,7 @@ def make_parts(
     if n_refits and n_rows > MOST_JUDGED:
         judged = np.sort(generators[-1].choice(n_rows, MOST_JUDGED, replace=False))
     for generator in generators[len(parts) : len(parts) + n_refits]:
-        drawn = bootstrap_weight(weight, groups, generator)
+        drawn = bootstrap_weight(weight, generator, groups)
         parts.append(Part("refit", drawn, judged, last, 0))
     # The same seed for all methods, so that the results of one do not depend on others.
     return tuple(
@@ -237,17 +237,19 @@ def make_parts(
 
 
 def bootstrap_weight(
-    weight: np.ndarray, groups: np.ndarray, generator: np.random.Generator
+    weight: np.ndarray,
+    generator: np.random.Generator,
+    groups: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Number of times each row's group is drawn, times the row's weight.
+    """Number of times each row, or its group, is drawn, times the row's weight.
 
     Examples
     --------
     >>> import numpy as np
-    >>> rows, weight = np.arange(3), np.array([1.0, 0.0, 2.0])
-    >>> bootstrap_weight(weight, rows, np.random.default_rng(0))
+    >>> bootstrap_weight(np.array([1.0, 0.0, 2.0]), np.random.default_rng(0))
     array([0., 0., 4.])
     """
+    groups = np.arange(len(weight)) if groups is None else groups
     counted = np.unique(groups[weight > 0])
     drawn = generator.choice(counted, size=len(counted))
     return np.bincount(drawn, minlength=groups.max() + 1)[groups] * weight

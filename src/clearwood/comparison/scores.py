@@ -25,23 +25,23 @@ class HeldOut(NamedTuple):
     truth, target : list of ndarray
         Values, or positions in the problem's labels.
     weight : list of ndarray
-    groups : list of ndarray
-        Code of the group of each row.
     sure : list of ndarray
         Class probabilities of the model; empty in regression.
+    groups : list of ndarray
+        Codes of the groups of the rows; empty if each is by itself.
     """
 
     truth: list[np.ndarray]
     target: list[np.ndarray]
     weight: list[np.ndarray]
-    groups: list[np.ndarray]
     sure: Sequence[np.ndarray] = ()
+    groups: Sequence[np.ndarray] = ()
 
 
 def make_held_out(problem: Problem) -> HeldOut:
     """Collect true targets and model predictions of all held-out rows."""
     folds = [part for part in problem.parts if part.kind == "fold"]
-    truth = problem.positions(problem.y)
+    truth, groups = problem.positions(problem.y), problem.groups
     pairs = [
         (problem.ensembles[fold.ensemble], take_rows(problem.X, fold.test))
         for fold in folds
@@ -56,8 +56,8 @@ def make_held_out(problem: Problem) -> HeldOut:
         [truth[fold.test] for fold in folds],
         [problem.positions(model.predict(rows)) for model, rows in pairs],
         [problem.weight[fold.test] for fold in folds],
-        [problem.groups[fold.test] for fold in folds],
         sure,
+        () if groups is None else [groups[fold.test] for fold in folds],
     )
 
 
@@ -74,8 +74,7 @@ def mean_error(
     --------
     >>> from clearwood.outcomes import Mean
     >>> one, two = np.array([1.0, 2.0]), np.array([3.0, 4.0])
-    >>> held = HeldOut([one, two], [one, two], [np.ones(2)] * 2,
-    ...     [np.array([0, 1]), np.array([2, 3])])
+    >>> held = HeldOut([one, two], [one, two], [np.ones(2)] * 2)
     >>> mean_error([one, two - 1.0], held, Mean())
     (0.5, 0.25)
     """
@@ -109,8 +108,10 @@ def _mean_and_spread(
     loss: np.ndarray, weight: np.ndarray, groups: Sequence[np.ndarray]
 ) -> tuple[float, float]:
     mean = float(np.average(loss, weights=weight))
-    by_group = np.bincount(np.concatenate(groups), weight * (loss - mean))
-    spread = math.sqrt(float((by_group**2).sum()))
+    off = weight * (loss - mean)
+    if len(groups):
+        off = np.bincount(np.concatenate(groups), off)
+    spread = math.sqrt(float((off**2).sum()))
     return mean, spread / float(weight.sum())
 
 

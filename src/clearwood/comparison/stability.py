@@ -247,8 +247,7 @@ def stability(
     if len(encoded) == 0:
         raise InputError("Cannot refit on an empty table; pass the training rows.")
     given = check_weight(sample_weight, len(encoded))
-    drawn_by = check_groups(groups, len(encoded))
-    drawn_by = np.arange(len(encoded)) if drawn_by is None else drawn_by
+    codes = check_groups(groups, len(encoded))
     settings = {
         **estimator.get_params(deep=False),
         "estimator": _inner(estimator, y) if refit_ensemble else estimator.ensemble_,
@@ -258,7 +257,7 @@ def stability(
     settings |= {name: quiet[name] for name in quiet.keys() & settings.keys()}
 
     def refit(generator: np.random.Generator) -> Refit:
-        weight = bootstrap_weight(given, drawn_by, generator)
+        weight = bootstrap_weight(given, generator, codes)
         again = type(estimator)(**settings)
         again.set_params(random_state=int(generator.integers(2**31)))
         found = again.fit(X, y, sample_weight=weight, groups=groups).rules_

@@ -84,8 +84,8 @@ def pooled(values, weight, here, literals):
     mean, variance = moments(KNOWN.weight @ (n / (n + k)))
     error = 0.0
     for rows, evidence, p in zip(n + k, KNOWN.evidence, KNOWN.weight):
-        at, spread = moments(n / rows)
-        error += p * (spread / (evidence * rows) + (at - mean) ** 2)
+        at, _ = moments(n / rows)
+        error += p * (variance / (evidence * rows) + (at - mean) ** 2)
     return mean, variance, n / (KNOWN.weight @ (n / (n + k))), variance / error
 
 

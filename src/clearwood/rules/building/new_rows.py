@@ -231,13 +231,12 @@ def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> 
     usual = _usual(rules, training)
     lines = FitAndHeldOut(rows, mean, variance, *usual, _literals(rules), rows, mean)
     own, counts = _pooled(lines, shrinkage.usual_rows, shrinkage.evidence)
-    means, variances = _mean(lines, own), _variance(lines, own)
-    errors = variances / counts
-    own = shrinkage.weight @ own
+    means, own = _mean(lines, own), shrinkage.weight @ own
     mean, variance = _mean(lines, own), _variance(lines, own)
-    error = shrinkage.weight @ (errors + (means - mean) ** 2)
-    # Rows, own and usual, that are as uncertain.
-    counts = variance / np.where(error > 0, error, np.inf)
+    differ = shrinkage.weight @ (means - mean) ** 2
+    # Number of rows whose mean is as uncertain. Without variance, means are equal.
+    differ /= np.where(variance > 0, variance, np.inf)
+    counts = 1 / (shrinkage.weight @ (1 / counts) + differ)
     pooled = rows / np.where(own > 0, own, np.inf)
     estimated = [
         _with_estimate(rule, *map(float, known), training.outcome)
