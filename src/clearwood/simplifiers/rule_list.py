@@ -251,8 +251,9 @@ class RuleListClassifier(RuleClassifierMixin, _RuleList):
         fit, on the training rows: the benchmark for the rules.
     shrinkage_ : dict, or None
         If labels were given, the shrinkage of the rules for new rows (cross-fitting):
-        ``"usual_rows"``, the rows of average composition that each is pooled with, and
-        for intervals ``"evidence"``, the weight of each of its own rows.
+        ``"usual_rows"``, the rows of average composition that each is pooled with,
+        times ``(1 + n_literals) ** 2``; and for intervals ``"evidence"``, the weight of
+        each row.
     path_ : tuple of RuleSet
         The lists of all sizes, from the default rule alone to the longest found.
     n_rules_ : int

@@ -83,9 +83,9 @@ def pooled(values, weight, here, literals):
 
     mean, variance = moments(KNOWN.weight @ (n / (n + k)))
     error = 0.0
-    for rows, evidence, p in zip(n + k, KNOWN.evidence, KNOWN.weight):
-        at, _ = moments(n / rows)
-        error += p * (variance / (evidence * rows) + (at - mean) ** 2)
+    for usual_rows, evidence, p in zip(*KNOWN):
+        at, _ = moments(n / (n + usual_rows * (1 + literals) ** 2))
+        error += p * (variance / (evidence * (n + usual_rows)) + (at - mean) ** 2)
     return mean, variance, n / (KNOWN.weight @ (n / (n + k))), variance / error
 
 
@@ -184,7 +184,7 @@ def lines_of(generator, n_lines, usual_rows, evidence, is_class):
     mean = generator.uniform(0.5, 1.0, n_lines)
     usual, literals = np.full(n_lines, 0.5), generator.integers(0, 4, n_lines) * 1.0
     k = usual_rows * (1 + literals) ** 2
-    own, counts = rows / (rows + k), evidence * (rows + k)
+    own, counts = rows / (rows + k), evidence * (rows + usual_rows)
     centre = own * mean + (1 - own) * usual
     new = generator.integers(50, 300, n_lines).astype(float)
     if is_class:

@@ -8,7 +8,7 @@ Of rule j, with ``n_j`` rows of mean ``m_j`` and ``L_j`` literals, where ``u`` i
 mean of all rows, ``v_j`` a variance, and ``k_j = usual_rows * (1 + L_j)**2``:
 
     mean on new rows ~ Normal(u + n_j / (n_j + k_j) * (m_j - u),
-                              v_j / (evidence * (n_j + k_j)))
+                              v_j / (evidence * (n_j + usual_rows)))
 
 So a rule's own rows are pooled with ``k_j`` more of the overall mix of rows, which
 shrinks its estimate towards that of all rows (the m-estimate of Cestnik, 1990). Shares
@@ -30,6 +30,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import betaln, log_softmax, softmax
 
 from clearwood._numeric import WeightedMoments
+from clearwood._numeric.folds import design_effect
 from clearwood.outcomes import Outcome
 from clearwood.rules.evaluation.sums import Kind
 from clearwood.rules.rule import Rule
@@ -37,9 +38,9 @@ from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.training import Training
 
-USUAL_ROWS, EVIDENCE = (0.5, 2.5), (-0.8, 0.9)
+USUAL_ROWS, EVIDENCE = (0.5, 2.5), (-0.4, 0.9)
 """Means and standard deviations of the prior of their logarithms: a few evaluated rules
-carry little information. Chosen by simulation (``benchmarks.new_rows.lines``)."""
+carry little information. Chosen by simulation (``benchmarks.new_rows.cells``)."""
 
 POINTS = np.linspace(-3, 3, 25), np.linspace(-2.5, 2.5, 9)
 """Points of the grid, in standard deviations of the prior."""
@@ -61,7 +62,7 @@ class Shrinkage(NamedTuple):
     usual_rows : ndarray
         Rows of the overall mix that a rule without literals is pooled with.
     evidence : ndarray
-        Part of a row of a random sample that each pooled row counts as.
+        For intervals, the part of a row of a random sample that each row counts as.
     weight : ndarray
         Posterior probabilities.
 
@@ -166,12 +167,14 @@ def fit_shrinkage(evaluated: Sequence[FitAndHeldOut], outcome: Outcome) -> Shrin
 def _pooled(
     lines: FitAndHeldOut, usual_rows: np.ndarray, evidence: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Share of own rows among the pooled ones, and what these count for.
+    """Share of own rows among the pooled ones, and the number that these count for.
 
-    Of shape (n_points, n_rules).
+    Of shape (n_points, n_rules). The rows that a longer rule is pooled with because of
+    its search are no evidence.
     """
     pooled = lines.rows + np.outer(usual_rows, (1.0 + lines.literals) ** 2)
-    return lines.rows / pooled, evidence[:, None] * pooled
+    counts = evidence[:, None] * (lines.rows + usual_rows[:, None])
+    return lines.rows / pooled, counts
 
 
 def _mean(lines: FitAndHeldOut, own: np.ndarray) -> np.ndarray:
@@ -295,16 +298,20 @@ def with_slope(rules: RuleSum, slope: float) -> RuleSum:
 def _lines_on(
     rules: RuleSet, training: Training
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Effective number of rows, mean and variance of each rule on some rows."""
+    """Effective number of rows, mean and variance of each rule on some rows.
+
+    Rows in groups are fewer by the design effect of their mean.
+    """
     matches = rules.matches_encoded(training.encoded)
     assigned = rules.contributing(matches) & (training.weight > 0)[:, None]
     found = np.zeros((3, rules.n_rules))
     for i, (rule, here) in enumerate(zip(rules, assigned.T)):
         if here.any():
-            own = WeightedMoments.of(
-                _truth(rule, training)[here], training.weight[here]
-            )
-            found[:, i] = own.n_effective, own.mean, own.variance
+            truth, rows = _truth(rule, training), 1.0
+            own = WeightedMoments.of(truth[here], training.weight[here])
+            if training.groups is not None:
+                rows = design_effect(truth, training.groups, here)
+            found[:, i] = own.n_effective / rows, own.mean, own.variance
     return found[0], found[1], found[2]
 
 

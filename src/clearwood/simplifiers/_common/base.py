@@ -241,12 +241,14 @@ class BaseRuleExtractor(BaseEstimator):
         if self.ensemble_.classes is not None:
             self.classes_ = np.asarray(self.ensemble_.classes)
         groups = check_groups(groups, n_samples)
-        folds = fold_roles(
-            self.cv, groups, y if self._outcome.is_share else None, n_samples
+        labels = y if self._outcome.is_share else None
+        folds = fold_roles(self.cv, groups, labels, n_samples)
+        counted = weight > 0
+        training = replace(
+            self._training(self.ensemble_, X, y, weight),
+            groups=None if groups is None else groups[counted],
+            folds=None if folds is None else folds[counted],
         )
-        training = self._training(self.ensemble_, X, y, weight)
-        if folds is not None:
-            training = replace(training, folds=folds[weight > 0])
         training = training.in_one_order()
         self.bins_ = training.bins
         return training, generator

@@ -172,8 +172,9 @@ class BornAgainTreeClassifier(RuleClassifierMixin, _BornAgainTree):
         fit, on the training rows: the benchmark for the rules.
     shrinkage_ : dict, or None
         If labels were given, the shrinkage of the rules for new rows (cross-fitting):
-        ``"usual_rows"``, the rows of average composition that each is pooled with, and
-        for intervals ``"evidence"``, the weight of each of its own rows.
+        ``"usual_rows"``, the rows of average composition that each is pooled with,
+        times ``(1 + n_literals) ** 2``; and for intervals ``"evidence"``, the weight of
+        each row.
     tree_ : Tree
         The rules as a tree, which predicts the same.
     trees_ : tuple of Tree

@@ -221,8 +221,9 @@ class NodeHarvestClassifier(RuleClassifierMixin, _NodeHarvest):
         fit, on the training rows: the benchmark for the rules.
     shrinkage_ : dict, or None
         If labels were given, the shrinkage of the rules for new rows (cross-fitting):
-        ``"usual_rows"``, the rows of average composition that each is pooled with, and
-        for intervals ``"evidence"``, the weight of each of its own rows.
+        ``"usual_rows"``, the rows of average composition that each is pooled with,
+        times ``(1 + n_literals) ** 2``; and for intervals ``"evidence"``, the weight of
+        each row.
     path_ : tuple of RuleSet
         The averages of all sizes found, from the mean of all rows alone to ``rules_``;
         with ``max_rules=None`` the latter only. Weights that sum to one on every row do
