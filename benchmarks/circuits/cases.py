@@ -1,6 +1,7 @@
 """Sets of the density studies, and what the thesis prints of them."""
 
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -31,14 +32,38 @@ SETS = (*PRINTED, "nips", "voting")
 """The last two are wider, and not in the thesis."""
 
 
-def parts_of(name):
-    """Rows to learn from, to choose by and to judge by, of 0 and 1."""
+PARTS = ("train", "valid", "test")
+
+
+def sets_in(folder):
+    """Names of the sets in a folder with a file for each part."""
+    found = sorted(path.name.split(".train.")[0] for path in folder.glob("*.train.*"))
+    if not found:
+        raise FileNotFoundError(f"{folder} has no files such as NAME.train.data")
+    return tuple(found)
+
+
+def parts_of(name, folder=None):
+    """Rows to learn from, to choose by and to judge by, of 0 and 1.
+
+    In a folder they are files NAME.train.data, NAME.valid.data and NAME.test.data, with
+    commas or blanks between values.
+    """
+    if folder is not None:
+        return tuple(rows_of(folder, name, part) for part in PARTS)
     packed = np.load(SHARED / "debd" / f"{name}.npz")
     n_columns = int(packed["n_vars"])
     return tuple(
         np.unpackbits(packed[part], axis=1)[:, :n_columns].astype(np.float64)
-        for part in ("train", "valid", "test")
+        for part in PARTS
     )
+
+
+def rows_of(folder, name, part):
+    """The only file of a part."""
+    (path,) = Path(folder).glob(f"{name}.{part}.*")
+    lines = path.read_text(encoding="utf-8").replace(",", " ").splitlines()
+    return np.loadtxt(lines, ndmin=2)
 
 
 def warm():
@@ -59,9 +84,9 @@ def timed(function):
     return found, time.process_time() - begin
 
 
-def fitted(learner, name):
+def fitted(learner, name, folder=None):
     """A row of a study: a learner on a set, judged on rows that it has not seen."""
-    train, valid, test = parts_of(name)
+    train, valid, test = parts_of(name, folder)
     learner, seconds = timed(lambda: learner.fit(train, X_val=valid))
     return {
         "valid": learner.score(valid),

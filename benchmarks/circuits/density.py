@@ -2,18 +2,30 @@
 prints and deeprob-kit's ensemble of 20 circuits?
 
 python -m benchmarks.circuits.density [--quick] [--fresh] [--tables] [--sets nltcs,dna]
+    [--folder DIR]
 
 Binary sets of the density literature (shared data), with the parts that all papers
-have. Without deeprob-kit its rows are left out.
+have; or those of a folder, each of files NAME.train.data, NAME.valid.data and
+NAME.test.data, with a row of 0 and 1 in a line. Without deeprob-kit its rows are left
+out.
 """
 
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
 from benchmarks._study import Study, arguments, markdown_table, mean_and_sd
 from benchmarks.circuits import peer
-from benchmarks.circuits.cases import PRINTED, SETS, fitted, parts_of, timed, warm
+from benchmarks.circuits.cases import (
+    PRINTED,
+    SETS,
+    fitted,
+    parts_of,
+    sets_in,
+    timed,
+    warm,
+)
 
 SEEDS = 5
 CHEAP_FIRST = sorted(SETS, key=("nltcs", "dna", "nips", "voting", *SETS).index)
@@ -23,19 +35,31 @@ SEEDED = {THESIS: 1, SINGLE: SEEDS, FIVE: SEEDS, XPC: 2}
 """Seeds. As in the thesis nothing is drawn where rows to choose by are given."""
 
 
-def ours(method, name, seed):
+ABOUT = (
+    "Mean log-likelihood of the rows to judge by, in nats: mean ± standard "
+    "deviation over seeds. `MiniSPN` exactly as in the thesis; with its repairs, "
+    "the default (ten first starts; trees in place of parts that grew in vain, "
+    "leaves and smoothing chosen on validation rows; EM on all parameters); a "
+    "mixture of five, each chosen among three; and deeprob-kit's "
+    "mixture of 20 extremely randomized circuits (neither deterministic nor of one "
+    "structure, two columns at a time, parts of at least "
+    "128 or 256 rows, of nips 32 or 64, as validation rows choose)."
+)
+
+
+def ours(method, name, seed, folder):
     """MiniSPN, chosen on the validation rows of the set."""
     import clearwood as cw
 
-    yield fitted(cw.MiniSPN(random_state=seed, **SETTINGS[method]), name)
+    yield fitted(cw.MiniSPN(random_state=seed, **SETTINGS[method]), name, folder)
 
 
-def theirs(name, seed):
+def theirs(name, seed, folder):
     """The ensemble of the setting that makes validation rows likeliest.
 
     The seconds are those of this setting alone.
     """
-    train, valid, test = parts_of(name)
+    train, valid, test = parts_of(name, folder)
     best = None
     for least_rows in peer.least_rows(len(train)):
         root, seconds = timed(partial(peer.ensemble, train, seed, least_rows))
@@ -51,7 +75,7 @@ def theirs(name, seed):
     }
 
 
-def cases(quick):
+def cases(sets, quick, folder):
     """All methods with the first seed, then other seeds, cheap methods first."""
     found = {}
     for later in range(1 if quick else 2):
@@ -59,9 +83,9 @@ def cases(quick):
             if method == XPC and not peer.INSTALLED:
                 continue
             for seed in range(1, SEEDED[method]) if later else [0]:
-                for name in ("nltcs", "dna") if quick else CHEAP_FIRST:
+                for name in sets[: 2 if quick else None]:
                     run = theirs if method == XPC else partial(ours, method)
-                    found[name, method, seed] = partial(run, name, seed)
+                    found[name, method, seed] = partial(run, name, seed, folder)
     return found
 
 
@@ -75,11 +99,11 @@ def measured(frame, name, method, column, digits=None):
     return f"{text} ({len(own)} of {SEEDED[method]} seeds)" if missing > 0 else text
 
 
-def likelihoods(frame):
+def likelihoods(frame, sets):
     """Test log-likelihood per row."""
     methods = (THESIS, SINGLE, FIVE, XPC)
     rows = []
-    for name in SETS:
+    for name in sets:
         printed = PRINTED.get(name)
         mini = f"{printed.mini[0]:.4g}" if printed else ""
         rows.append(
@@ -88,10 +112,10 @@ def likelihoods(frame):
     return markdown_table(["set", "thesis, table 12", *methods], rows)
 
 
-def costs(frame):
+def costs(frame, sets):
     """Parameters and seconds."""
     rows = []
-    for name in SETS:
+    for name in sets:
         row = [name, str(PRINTED[name].mini[1]) if name in PRINTED else ""]
         for method in (THESIS, SINGLE, FIVE, XPC):
             own = frame[(frame["set"] == name) & (frame["method"] == method)]
@@ -103,11 +127,11 @@ def costs(frame):
     return markdown_table(header, rows)
 
 
-def sizes():
+def sizes(sets, folder):
     """The sets, as table 11 has them."""
     rows = []
-    for name in SETS:
-        parts = parts_of(name)
+    for name in sets:
+        parts = parts_of(name, folder)
         density = np.vstack(parts).mean()
         rows.append(
             [name, str(parts[0].shape[1]), *(str(len(p)) for p in parts), density]
@@ -116,7 +140,7 @@ def sizes():
     return markdown_table(header, rows)
 
 
-def gaps(frame):
+def gaps(frame, sets):
     """What single networks have over the thesis, five over the ensemble; in words."""
     mean = frame.groupby(["set", "method"])["test"].mean()
     over = [
@@ -126,42 +150,43 @@ def gaps(frame):
     ]
     beside = [
         f"{name} {mean[name, FIVE] - mean[name, XPC]:+.3f}"
-        for name in SETS
+        for name in sets
         if (name, FIVE) in mean and (name, XPC) in mean
     ]
     return (
-        f"One network over the thesis' MiniSPN: {', '.join(over)}. Five networks over "
-        f"the ensemble of 20: {', '.join(beside) or 'not run'}."
+        f"One network over the thesis' MiniSPN: {', '.join(over) or 'not run'}. "
+        f"Five networks over the ensemble of 20: {', '.join(beside) or 'not run'}."
     )
 
 
 def main():
-    texts = {"sets": "only these, such as nltcs,dna"}
+    texts = {
+        "sets": "only these, such as nltcs,dna",
+        "folder": "of train, valid and test files",
+    }
     options = arguments(__doc__, texts, tables="only write the page")
-    study = Study("circuits_density", ["set", "method", "seed"], options)
+    folder = Path(options.folder) if options.folder else None
+    sets, order = SETS, CHEAP_FIRST
+    if folder:
+        sets = order = sets_in(folder)
+    name = "circuits_density" + "_folder" * bool(folder)
+    study = Study(name, ["set", "method", "seed"], options)
     if not options.tables:
-        wanted = options.sets.split(",") if options.sets else SETS
-        found = cases(options.quick)
+        wanted = options.sets.split(",") if options.sets else sets
+        found = cases(order, options.quick, folder)
         study.run({key: found[key] for key in found if key[0] in wanted}, warm=warm)
     frame = study.frame()
     study.write_markdown(
         "Sum-product networks on the benchmark sets",
-        "Mean log-likelihood of the rows to judge by, in nats: mean ± standard "
-        "deviation over seeds. `MiniSPN` exactly as in the thesis; with its repairs, "
-        "the default (ten first starts; trees in place of parts that grew in vain, "
-        "leaves and smoothing chosen on validation rows; EM on all parameters); a "
-        "mixture of five, each chosen among three; and deeprob-kit's "
-        "mixture of 20 extremely randomized circuits (neither deterministic nor of one "
-        "structure, two columns at a time, parts of at least "
-        "128 or 256 rows, of nips 32 or 64, as validation rows choose).",
-        likelihoods(frame),
-        gaps(frame),
+        ABOUT,
+        likelihoods(frame, sets),
+        gaps(frame, sets),
         "Seconds of one processor (CPU time) and parameters. The thesis' seconds are "
         "of a machine that it does not name; an ensemble's are of the chosen setting.",
-        costs(frame),
-        "The sets. The last two are not in the thesis; the other fourteen of its table "
-        "11 are not here with all their parts.",
-        sizes(),
+        costs(frame, sets),
+        "The sets." + " The last two are not in the thesis; the other fourteen of its "
+        "table 11 are not here with all their parts." * (not folder),
+        sizes(sets, folder),
         *([] if peer.INSTALLED else [peer.ABSENT]),
     )
 

@@ -19,7 +19,7 @@ from clearwood._tables.rows import (
     errors_located,
     take_columns,
 )
-from clearwood.columns.cells import unmasked
+from clearwood.columns.cells import unwrapped
 from clearwood.exceptions import InputError
 
 
@@ -113,7 +113,7 @@ def _with_names(frame: Any) -> Any:
 
 
 def _open_array(X: Any, y: Any, weight: Any) -> RowStream:
-    X, y, weight = (unmasked(part) for part in (X, y, weight))
+    X, y, weight = (unwrapped(part) for part in (X, y, weight))
     columns = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     if isinstance(y, str) or isinstance(weight, str):
         if columns is None:

@@ -10,6 +10,7 @@ their text (``lookup="hash"``): for it 1, 1.0, True and "1" are the same.
 from __future__ import annotations
 
 import datetime
+import sys
 from collections.abc import Hashable, Iterable, Sized
 from numbers import Integral, Number
 from typing import Any, NoReturn
@@ -43,14 +44,22 @@ def is_missing(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
-def unmasked(values: Any) -> Any:
+def unwrapped(values: Any) -> Any:
     """The values; of a masked array with NaN or None where it is masked.
+
+    A torch tensor of any device and precision becomes an array.
 
     Examples
     --------
-    >>> unmasked(np.ma.array([1.5, 2.5], mask=[True, False]))
+    >>> unwrapped(np.ma.array([1.5, 2.5], mask=[True, False]))
     array([nan, 2.5])
     """
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(values, torch.Tensor):
+        values = values.detach().cpu()
+        # NumPy has no bfloat16, and computes in half precision.
+        is_half = values.is_floating_point() and values.itemsize == 2
+        return (values.float() if is_half else values).numpy()
     if not isinstance(values, np.ma.MaskedArray):
         return values
     if not np.ma.is_masked(values):

@@ -278,7 +278,7 @@ class FeatureSpace:
         """
         if isinstance(X, EncodedTable):
             return self._from_encoded(X)
-        X = cells.unmasked(X)
+        X = cells.unwrapped(X)
         if cells.are_numbers(X):
             self.check_width(X.shape[1])
             if not self.reads_specially():
@@ -383,7 +383,7 @@ class FeatureSpace:
         if is_matrix(X):
             raise InputError("X is sparse, and read here only if dense: X.toarray().")
         try:
-            table = np.asarray(cells.unmasked(X), dtype=object)
+            table = np.asarray(cells.unwrapped(X), dtype=object)
         except ValueError:  # ragged rows that contain arrays
             table = np.empty(0, dtype=object)
         if table.ndim != 2:

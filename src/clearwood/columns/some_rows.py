@@ -34,7 +34,7 @@ def map_rows(
     function : callable
         From encoded rows to a result for each row by itself.
     """
-    X = cells.unmasked(X)
+    X = cells.unwrapped(X)
     take = _numbers_of(features, X, used)
     if take is None:
         X = features.encode(X, used)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._words.labels import check_text, target_name
-from clearwood.columns.cells import EXACT, is_missing, shown, unmasked
+from clearwood.columns.cells import EXACT, is_missing, shown, unwrapped
 from clearwood.columns.feature_space import FeatureSpace, check_distinct, is_frame
 from clearwood.columns.frames import kept_frame
 from clearwood.columns.schema import TIMES
@@ -48,7 +48,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = False) ->
     """
     from sklearn.utils.validation import validate_data
 
-    X = accepted(unmasked(X), sparse)
+    X = accepted(unwrapped(X), sparse)
     if not is_frame(X):
         table = validate_data(
             estimator,
@@ -170,7 +170,7 @@ def check_target(
     from sklearn.utils import column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
-    y = unmasked(y)
+    y = unwrapped(y)
     # A list becomes an array of one dtype, in which a missing label would be text.
     given = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else None
     try:
@@ -239,7 +239,7 @@ def check_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     if sample_weight is None:
         return np.ones(n_samples)
     try:
-        weight = np.asarray(unmasked(sample_weight), dtype=np.float64)
+        weight = np.asarray(unwrapped(sample_weight), dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
             f"sample_weight must be one number per row, found {shown(sample_weight)}. "

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clearwood.columns.cells import UNSEEN, unmasked
+from clearwood.columns.cells import UNSEEN, unwrapped
 from clearwood.columns.dates import column_of_times
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.schema import features_of
@@ -180,7 +180,7 @@ class BlackBox:
         """Select the columns of the first table, where a frame has more."""
         if not is_frame(X):
             # An array of numbers, for a model that reads frames.
-            return self.decode(self.encode(X)) if is_frame(self.blank) else unmasked(X)
+            return self.decode(self.encode(X)) if is_frame(self.blank) else unwrapped(X)
         import narwhals as nw
 
         names = list(self.blank.columns) if is_frame(self.blank) else list(X.columns)

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from clearwood._estimators import take_rows
-from clearwood.columns.cells import unmasked
+from clearwood.columns.cells import unwrapped
 from clearwood.columns.warned_once import users_level
 from clearwood.ensembles.own_predictions import overriding
 from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.references.base import Reference, check_noise
 from clearwood.references.tabular import as_fitted, columns_read_by, count_rows
 
-NEAR = 1e-6
-"""Relative tolerance for rounding: networks compute in float32."""
+NEAR = 1e-3
+"""Relative tolerance for rounding: GPUs multiply in TF32."""
 
 MOST_ROWS = 300
 """Most rows on which a model is compared with its scikit-learn class."""
@@ -42,7 +42,7 @@ def check_draws(values: Any, reference: Reference, n_rows: int) -> np.ndarray:
     if reference.classes is not None:
         expected += (len(reference.classes),)
     try:
-        draws = np.asarray(unmasked(values), dtype=np.float64)
+        draws = np.asarray(unwrapped(values), dtype=np.float64)
     except (TypeError, ValueError):
         raise _refused(
             reference, "are not numbers, or not of one shape", expected

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood.columns.cells import unwrapped
 from clearwood.columns.warned_once import users_level
 from clearwood.ensembles.read import as_predictor, needs_fit
 from clearwood.exceptions import InputError, ModelError, OwnPredictionsWarning
@@ -123,6 +124,7 @@ def reference(
         )
     if n_draws is not None:
         settings["n_draws"] = n_draws
+    model, X, y = unwrapped(model), unwrapped(X), unwrapped(y)
     if model is not None and _is_unfitted(model):
         if X is None or y is None:
             raise InputError(

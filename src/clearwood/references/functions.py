@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood.columns.cells import unwrapped
 from clearwood.exceptions import InputError
 from clearwood.references.base import Reference, check_noise, fixed_seed
 from clearwood.references.checks import check_draws
@@ -76,7 +77,7 @@ class FunctionReference(Reference):
     def draws(self, X: Any) -> np.ndarray:
         """Values of the function for every draw; see :meth:`Reference.draws`."""
         rows = as_fitted(X, self.features)
-        values = [self.function(rows, draw) for draw in range(self.n_draws)]
+        values = [unwrapped(self.function(rows, draw)) for draw in range(self.n_draws)]
         return check_draws(values, self, count_rows(X))
 
     def noise_variance(self, X: Any) -> np.ndarray:
@@ -84,7 +85,7 @@ class FunctionReference(Reference):
         if not callable(self.noise):
             return super().noise_variance(X)
         rows = as_fitted(X, self.features)
-        noise = [self.noise(rows, draw) for draw in range(self.n_draws)]
+        noise = [unwrapped(self.noise(rows, draw)) for draw in range(self.n_draws)]
         return check_noise(noise, self.n_draws, count_rows(X))
 
 
@@ -103,7 +104,8 @@ def dropout_reference(
     ----------
     network : torch.nn.Module
         Takes a float tensor (n_samples, n_features) and returns values, or the logits
-        of ``classes``; one suffices for two classes. It is copied.
+        of ``classes``; one suffices for two classes. It is copied; a network in half
+        precision is evaluated in single precision.
     X : array-like or frame of shape (n_samples, n_features), optional
         Example rows.
     n_draws : int, default=100
@@ -150,6 +152,8 @@ class MaskedNetwork:
 
     def __init__(self, network: Any, n_classes: int, seed: int) -> None:
         self.network = copy.deepcopy(network).eval()
+        if any(p.is_floating_point() and p.itemsize == 2 for p in network.parameters()):
+            self.network.float()  # or draws would depend on the number of rows
         self.n_classes, self.seed = n_classes, seed
         kinds = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d")
         layers = [(type(m).__name__, m) for m in self.network.modules()]
@@ -167,7 +171,7 @@ class MaskedNetwork:
         import torch
 
         like = next(self.network.parameters())
-        rows = torch.as_tensor(np.array(X, dtype=np.float64)).to(like)
+        rows = torch.as_tensor(np.array(unwrapped(X), dtype=np.float64)).to(like)
         with torch.no_grad(), self._masked(draw):
             out = self.network(rows).double()
         if not self.n_classes:

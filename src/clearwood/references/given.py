@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.columns.cells import is_missing, unmasked
+from clearwood.columns.cells import is_missing, unwrapped
 from clearwood.exceptions import InputError
 from clearwood.references.base import Reference, check_noise
 from clearwood.references.checks import check_draws
@@ -67,7 +67,7 @@ class GivenDraws(Reference):
     ) -> None:
         if X is None:
             raise InputError("Draws are predictions for rows: pass X, these rows, too.")
-        values = np.asarray(unmasked(values))
+        values = np.asarray(unwrapped(values))
         if values.ndim == (3 if classes is None else 4):
             values = values.reshape(-1, *values.shape[2:])
         if values.ndim < 2 or not len(values):

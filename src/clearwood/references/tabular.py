@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._estimators import take_rows
+from clearwood.columns.cells import unwrapped
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.validation import FEW_CLASSES, check_target
 from clearwood.exceptions import InputError
@@ -63,6 +64,7 @@ def as_fitted(X: Any, features: FeatureSpace | None) -> Any:
     -------
     ndarray or frame
     """
+    X = unwrapped(X)
     if features is None:
         return X
     if is_frame(X) and features.named:

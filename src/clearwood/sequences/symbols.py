@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._numeric.distinct import distinct
-from clearwood.columns.cells import is_missing, unmasked
+from clearwood.columns.cells import is_missing, unwrapped
 from clearwood.columns.sparse_tables import accepted
 from clearwood.columns.warned_once import users_level
 from clearwood.distributions.categorical import UNSEEN
@@ -82,7 +82,7 @@ def symbol_cells(X: Any, name: str = "X") -> np.ndarray:
         cells = np.empty(len(X), dtype=object)  # or numbers would become texts
         cells[:] = X
     else:
-        cells = np.asarray(accepted(unmasked(X)))
+        cells = np.asarray(accepted(unwrapped(X)))
     if cells.ndim == 2 and cells.shape[1] == 1:
         cells = cells[:, 0]
     if cells.ndim != 1:

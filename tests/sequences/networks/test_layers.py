@@ -7,12 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.sequences.networks.naive import filter_plainly
+from tests.sequences.networks.naive import filter_plainly, lstm_plainly
 from tests.sequences.networks.with_torch import torch
 
 from clearwood.sequences.networks.descent import descend
 from clearwood.sequences.networks.forward import loss_of
-from clearwood.sequences.networks.layers import HMMLayer, HybridNetwork, _Filter
+from clearwood.sequences.networks.layers import (
+    HMMLayer,
+    HybridNetwork,
+    PeepholeLSTM,
+    _Filter,
+)
 
 GOLDEN = json.loads(
     (Path(__file__).parents[2] / "golden" / "hmm.json").read_text(encoding="utf-8")
@@ -247,6 +252,28 @@ def test_missing_symbols_are_zeros_to_the_network():
         _, state = network(torch.tensor([[-1]]))
         hidden, _ = network.lstm(torch.zeros(1, 1, 4))
     np.testing.assert_array_equal(state[0][0][0], hidden[:, 0])
+
+
+@given(st.integers(1, 3), st.integers(1, 5), st.integers(1, 4), st.integers(0, 99))
+def test_steps_with_peepholes_and_their_gradients_are_exact(streams, steps, n, seed):
+    torch.manual_seed(seed)
+    lstm = PeepholeLSTM(3, n).double()
+    sizes = (streams, steps, 3), (streams, n), (streams, n)
+    given = [torch.randn(size, dtype=torch.float64) for size in sizes]
+    learning = [*(x.requires_grad_() for x in given), *lstm.parameters()]
+    inputs, hidden, cell = given
+    states, (_, last) = lstm(inputs, (hidden[None], cell[None]))
+    expected, last_plainly = lstm_plainly(lstm, inputs, hidden, cell)
+    weight = torch.randn_like(states)
+    slopes = [
+        torch.autograd.grad((weight * a).sum() + (b**2).sum(), learning)
+        for a, b in ((states, last[0]), (expected, last_plainly))
+    ]
+    pairs = zip([states, last[0], *slopes[0]], [expected, last_plainly, *slopes[1]])
+    for found, plain in pairs:
+        np.testing.assert_allclose(
+            found.detach(), plain.detach(), rtol=1e-10, atol=1e-12
+        )
 
 
 def test_gates_of_zero_peepholes_are_those_of_torch():

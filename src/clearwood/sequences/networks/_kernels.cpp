@@ -1,4 +1,5 @@
-// The forward recursion of hidden Markov models, and its gradient.
+// The forward recursion of hidden Markov models, an LSTM with peepholes, and the
+// gradients of both.
 #include "../../_native/array.hpp"
 
 using namespace clearwood;
@@ -117,10 +118,110 @@ std::tuple<Matrix<double>, Matrix<double>, Array<double, 3>> filter_streams_back
             std::move(of_log_emission)};
 }
 
+double logistic(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+
+// States of an LSTM whose input and forget gate read the cell before them, and whose
+// output gate reads the cell after them (Gers & Schmidhuber, 2000).
+//
+// from_input : (streams, steps, 4 units), what the gates (input, forget, cell, output)
+//     get from the input
+// recurrent : (units, 4 units), weights from the units to the gates
+// peephole : (3, units), weights of the cell in the input, forget and output gate
+// first, first_cell : (streams, units), state before the first step
+//
+// Returns
+// hidden, cell : (streams, steps + 1, units), the first state included
+// gate : (streams, steps, 4 units), activations
+std::tuple<Array<double, 3>, Array<double, 3>, Array<double, 3>> lstm_steps(
+    View<const double, 3> from_input, View<const double, 2> recurrent,
+    View<const double, 2> peephole, View<const double, 2> first,
+    View<const double, 2> first_cell) {
+    auto [batch_size, n_steps, n_gates] = from_input.shape();
+    Index n = n_gates / 4;
+    Array<double, 3> hidden({batch_size, n_steps + 1, n}), cell(hidden.shape());
+    Array<double, 3> gate = copy_of(from_input);
+    for (Index b = 0; b < batch_size; ++b) {
+        std::copy(first[b].begin(), first[b].end(), hidden[b][0].begin());
+        std::copy(first_cell[b].begin(), first_cell[b].end(), cell[b][0].begin());
+        for (Index t = 0; t < n_steps; ++t) {
+            View<double, 1> h = hidden[b][t], c = cell[b][t], a = gate[b][t];
+            View<double, 1> next_h = hidden[b][t + 1], next_c = cell[b][t + 1];
+            for (Index j = 0; j < n; ++j)
+                for (Index k = 0; k < n_gates; ++k) a(k) += h(j) * recurrent(j, k);
+            for (Index j = 0; j < n; ++j) {
+                double& in = a(j) = logistic(a(j) + peephole(0, j) * c(j));
+                double& keep = a(n + j) = logistic(a(n + j) + peephole(1, j) * c(j));
+                double& fresh = a(2 * n + j) = std::tanh(a(2 * n + j));
+                next_c(j) = keep * c(j) + in * fresh;
+                double& out = a(3 * n + j);
+                out = logistic(out + peephole(2, j) * next_c(j));
+                next_h(j) = out * std::tanh(next_c(j));
+            }
+        }
+    }
+    return {std::move(hidden), std::move(cell), std::move(gate)};
+}
+
+// Backpropagation through the steps above.
+//
+// slope : (streams, steps + 1, units), gradient of a function in hidden
+// slope_of_cell : (streams, units), its gradient in the last cell
+//
+// Returns its gradients in from_input, recurrent, peephole, first and first_cell.
+std::tuple<Array<double, 3>, Matrix<double>, Matrix<double>, Matrix<double>,
+           Matrix<double>>
+lstm_steps_backward(View<const double, 2> recurrent, View<const double, 2> peephole,
+                    View<const double, 3> hidden, View<const double, 3> cell,
+                    View<const double, 3> gate, View<const double, 3> slope,
+                    View<const double, 2> slope_of_cell) {
+    auto [batch_size, n_steps, n_gates] = gate.shape();
+    Index n = n_gates / 4;
+    Array<double, 3> of_input(gate.shape());
+    Matrix<double> of_recurrent(recurrent.shape()), of_peephole(peephole.shape());
+    Matrix<double> of_first({batch_size, n}), of_first_cell = copy_of(slope_of_cell);
+    for (Index b = 0; b < batch_size; ++b) {
+        // Gradients in the state after a step, by all later ones.
+        View<double, 1> later = of_first[b], later_cell = of_first_cell[b];
+        std::copy(slope[b][n_steps].begin(), slope[b][n_steps].end(), later.begin());
+        for (Index t = n_steps - 1; t >= 0; --t) {
+            View<const double, 1> h = hidden[b][t], c = cell[b][t], a = gate[b][t];
+            View<double, 1> of = of_input[b][t];
+            for (Index j = 0; j < n; ++j) {
+                double next_c = cell(b, t + 1, j), squashed = std::tanh(next_c);
+                double in = a(j), keep = a(n + j), fresh = a(2 * n + j), out = a(3 * n + j);
+                double of_out = later(j) * squashed * out * (1.0 - out);
+                double of_cell = later_cell(j) + of_out * peephole(2, j) +
+                                 later(j) * out * (1.0 - squashed * squashed);
+                double of_in = of_cell * fresh * in * (1.0 - in);
+                double of_keep = of_cell * c(j) * keep * (1.0 - keep);
+                of(j) = of_in;
+                of(n + j) = of_keep;
+                of(2 * n + j) = of_cell * in * (1.0 - fresh * fresh);
+                of(3 * n + j) = of_out;
+                of_peephole(0, j) += of_in * c(j);
+                of_peephole(1, j) += of_keep * c(j);
+                of_peephole(2, j) += of_out * next_c;
+                later_cell(j) = of_cell * keep + of_in * peephole(0, j) +
+                                of_keep * peephole(1, j);
+            }
+            for (Index j = 0; j < n; ++j) {
+                double total = slope(b, t, j), now = h(j);
+                for (Index k = 0; k < n_gates; ++k) total += recurrent(j, k) * of(k);
+                for (Index k = 0; k < n_gates; ++k) of_recurrent(j, k) += now * of(k);
+                later(j) = total;
+            }
+        }
+    }
+    return {std::move(of_input), std::move(of_recurrent), std::move(of_peephole),
+            std::move(of_first), std::move(of_first_cell)};
+}
+
 }  // namespace
 
 void add_sequences_networks(nb::module_& module) {
     module.attr("IMPOSSIBLE") = IMPOSSIBLE;
     add_kernel(module, "filter_streams", &filter_streams);
     add_kernel(module, "filter_streams_backward", &filter_streams_backward);
+    add_kernel(module, "lstm_steps", &lstm_steps);
+    add_kernel(module, "lstm_steps_backward", &lstm_steps_backward);
 }

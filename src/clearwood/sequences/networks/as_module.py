@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood.columns.cells import unwrapped
 from clearwood.exceptions import InputError
 from clearwood.sequences.networks.estimators import HMMLSTM, with_torch
 from clearwood.sequences.networks.steps import codes_of
@@ -64,7 +65,8 @@ def add_filtered_states(reader: Callable[..., Any], network: Any) -> Callable[..
     def both(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         states, logits = reader(codes)
         with torch.no_grad():
-            filtered, _ = network.hmm(torch.as_tensor(codes)[None])
-        return np.hstack([states, filtered[0].numpy()]), logits
+            line = torch.as_tensor(codes, device=network.hmm.emission.device)
+            filtered, _ = network.hmm(line[None])
+        return np.hstack([states, unwrapped(filtered[0])]), logits
 
     return both

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from clearwood.columns.cells import unwrapped
 from clearwood.sequences.networks.layers import HybridNetwork
 from clearwood.sequences.networks.streams import Series, cut, windows
 
@@ -28,8 +29,9 @@ def reproducible(seed: int = 0) -> Iterator[None]:
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+        # Also if another default device is set.
+        with torch.random.fork_rng(devices=[]), torch.device("cpu"):
+            torch.default_generator.manual_seed(seed)  # and not those of GPUs
             yield
     finally:
         torch.set_num_threads(n_threads)
@@ -44,7 +46,7 @@ def log_likelihoods(
     def predict(inputs: Tensor, state: Any, steps: np.ndarray) -> tuple[Tensor, Any]:
         logits, state = network(inputs, state)
         wanted = targets[steps]
-        losses = loss_of(logits, wanted, "none").reshape(wanted.shape)
+        losses = loss_of(logits.cpu(), wanted, "none").reshape(wanted.shape)
         return torch.where(wanted >= 0, -losses, torch.nan), state
 
     return over_time(series, predict, batches)
@@ -73,7 +75,7 @@ def over_time(
                     shape = (len(series.inputs), *predicted.shape[2:])
                     answers = np.full(shape, np.nan)
                 there = steps >= 0
-                answers[steps[there]] = predicted.numpy()[there]
+                answers[steps[there]] = unwrapped(predicted)[there]
     return answers
 
 
@@ -85,7 +87,7 @@ def write_on(
     with torch.no_grad():
         for _ in range(n_steps):
             logits, state = network(torch.as_tensor([codes]), state)
-            expected = logits[0, -1].double().softmax(0).numpy()
+            expected = unwrapped(logits[0, -1].double().softmax(0))
             codes = [int(rng.choice(len(expected), p=expected))]
             written += codes
     return written

@@ -16,6 +16,8 @@ from clearwood._kernels.sequences_networks import (
     IMPOSSIBLE,
     filter_streams,
     filter_streams_backward,
+    lstm_steps,
+    lstm_steps_backward,
 )
 
 LOG_OF_ZERO = 10 * IMPOSSIBLE
@@ -55,23 +57,33 @@ class PeepholeLSTM(nn.LSTM):
         self, inputs: Tensor, state: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """States of all steps, and final states, as of torch's LSTM."""
-        if state is None:
-            zeros = inputs.new_zeros(len(inputs), self.hidden_size)
-            h, c = zeros, zeros
-        else:
-            h, c = state[0][0], state[1][0]
+        zeros = inputs.new_zeros(len(inputs), self.hidden_size)
+        h, c = (zeros, zeros) if state is None else (state[0][0], state[1][0])
         from_input = functional.linear(
             inputs, self.weight_ih_l0, self.bias_ih_l0 + self.bias_hh_l0
         )
-        hidden = []
-        for gates in from_input.unbind(1):
-            i, f, g, o = (gates + h @ self.weight_hh_l0.T).chunk(4, 1)
-            i = torch.sigmoid(i + self.peephole[0] * c)
-            f = torch.sigmoid(f + self.peephole[1] * c)
-            c = f * c + i * torch.tanh(g)
-            h = torch.sigmoid(o + self.peephole[2] * c) * torch.tanh(c)
-            hidden.append(h)
-        return torch.stack(hidden, 1), (h[None], c[None])
+        given = from_input, self.weight_hh_l0.T, self.peephole, h, c
+        states = _Steps.apply(*(x.double() for x in given))
+        hidden, cell = (x.to(inputs.dtype) for x in states)
+        return hidden[:, 1:], (hidden[None, :, -1], cell[None])
+
+
+class _Steps(torch.autograd.Function):
+    """All steps of an LSTM with peepholes as one autograd function."""
+
+    @staticmethod
+    def forward(ctx: Any, *given: Tensor) -> tuple[Tensor, Tensor]:
+        arrays = [x.detach().contiguous() for x in given]
+        parts = lstm_steps(*(x.numpy() for x in arrays))
+        hidden, cell, gate = map(torch.from_numpy, parts)
+        ctx.save_for_backward(*arrays[1:3], hidden, cell, gate)
+        return hidden, cell[:, -1]
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor, ...]:
+        arrays = [x.contiguous().numpy() for x in (*ctx.saved_tensors, *slopes)]
+        return tuple(map(torch.from_numpy, lstm_steps_backward(*arrays)))
 
 
 class _Filter(torch.autograd.Function):
@@ -82,16 +94,19 @@ class _Filter(torch.autograd.Function):
         ctx: Any, predicted: Tensor, transition: Tensor, log_emission: Tensor
     ) -> tuple[Tensor, Tensor]:
         given = [x.detach().contiguous() for x in (predicted, transition, log_emission)]
-        parts = filter_streams(*(x.numpy() for x in given))
-        filtered, weight, log_likelihood = map(torch.from_numpy, parts)
+        parts = filter_streams(*(x.cpu().numpy() for x in given))
+        filtered, weight, log_likelihood = (
+            torch.from_numpy(part).to(predicted.device) for part in parts
+        )
         ctx.save_for_backward(*given[:2], filtered, weight)
         return filtered, log_likelihood
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor, ...]:
-        arrays = [x.contiguous().numpy() for x in (*ctx.saved_tensors, *slopes)]
-        return tuple(map(torch.from_numpy, filter_streams_backward(*arrays)))
+        arrays = [x.contiguous().cpu().numpy() for x in (*ctx.saved_tensors, *slopes)]
+        parts = filter_streams_backward(*arrays)
+        return tuple(torch.from_numpy(part).to(slopes[0].device) for part in parts)
 
 
 class HMMLayer(nn.Module):
@@ -226,6 +241,7 @@ class HybridNetwork(nn.Module):
     ) -> tuple[Tensor, Tensor | None, Any]:
         """States of the LSTM and of the hidden Markov model, and the final state."""
         of_lstm, before = state or (None, None)
+        inputs = inputs.to(self.output.weight.device)
         hidden, of_lstm = self.lstm(self._look_up(inputs), of_lstm)
         filtered = None
         if self.hmm is not None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood import codec
+from clearwood.columns.cells import unwrapped
 from clearwood.sequences.networks.estimators import HMMLSTM, with_torch
 from clearwood.sequences.saving import SYMBOLS
 from clearwood.sequences.symbols import symbols_in
@@ -22,7 +23,7 @@ class Weights:
     def write(self, get: Any, document: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Write the weights."""
         weights = get("network_").state_dict()
-        arrays |= {name: weight.numpy() for name, weight in weights.items()}
+        arrays |= {name: unwrapped(weight) for name, weight in weights.items()}
 
     def read(self, values: dict[str, Any], top: Any, arrays: Any) -> None:
         """Return the weights for whoever builds the network."""

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric import as_generator
+from clearwood.columns.cells import unwrapped
 from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InputError, ModelError, PoorFidelityWarning
 from clearwood.sequences.estimators import HiddenMarkovModel
@@ -40,6 +41,7 @@ from clearwood.sequences.recurrent.hidden_states import (
     find_layer,
     is_module,
     read_network,
+    rounding_of,
 )
 from clearwood.sequences.recurrent.quantizers import QUANTIZERS, comparable
 from clearwood.sequences.recurrent.surrogates import fit_surrogate
@@ -280,7 +282,7 @@ def explain_rnn(
     n_filtered = 0 if hmm is None else len(hmm.initial)
     n_read = None if labels is None else len(names)
     trace = read_sequences(reader, codes, test_size, cells, n_read)
-    check_reads_forwards(reader, trace, cells)
+    check_reads_forwards(reader, trace, cells, rounding_of(network))
     if labels is None and centres is None:
         names = _names_of(trace, symbols)
     outputs = names if labels is None else tuple(map(str, labels))
@@ -363,7 +365,7 @@ def _comparison_states(
         return other_states.filter_proba(cells, lengths).argmax(axis=1)
     if other_states is None:  # a hybrid's filtered HMM states come last
         return trace.states[:, -n_filtered:].argmax(axis=1) if n_filtered else None
-    found = np.asarray(other_states)
+    found = np.asarray(unwrapped(other_states))
     fits = found.shape == trace.codes.shape and found.dtype.kind in "iu"
     if not fits or found.min() < 0:
         raise InputError(

@@ -15,9 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._kernels.sequences_recurrent import cell_values
+from clearwood.columns.cells import unwrapped
 from clearwood.exceptions import ClearwoodError, InputError, ModelError
 
 LSTM_STATES = ("h", "c", "both")
+
+ROUNDING, OF_HALF = 4e-3, 0.05
+"""Differences between outputs for sequences of several lengths, whose sums are rounded
+in other orders: with the ten bits of TF32 on a GPU, and in half precision."""
 
 
 class RecurrentLayer(NamedTuple):
@@ -48,6 +53,12 @@ def is_module(network: Any) -> bool:
     """Whether this is a torch module; without torch loaded nothing can be one."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(network, torch.nn.Module)
+
+
+def rounding_of(network: Any) -> float:
+    """Tolerance between two outputs of a network for the same steps."""
+    weights = network.parameters() if is_module(network) else ()
+    return OF_HALF if any(weight.itemsize == 2 for weight in weights) else ROUNDING
 
 
 def find_layer(
@@ -198,7 +209,7 @@ def _lines_of(logits: Any, n_steps: int, is_own: bool) -> np.ndarray:
     shape = tuple(getattr(logits, "shape", ()))
     if len(shape) == 3 and 1 in shape[:2]:
         logits = logits.squeeze(0 if shape[0] == 1 else 1)
-    lines = _array(logits) if shape else np.empty(0)
+    lines = unwrapped(logits) if shape else np.empty(0)
     lines = lines[None] if len(shape) == 1 else lines
     if lines.ndim != 2 or len(lines) not in (1, n_steps):
         raise ModelError(
@@ -229,7 +240,7 @@ def _states_of_call(
         )
     is_batch = x.dim() == 3
     if lstm_state == "h" and depth == rnn.num_layers - 1:
-        top = _array(output[0].squeeze(batch) if is_batch else output[0])
+        top = unwrapped(output[0].squeeze(batch) if is_batch else output[0])
         if not rnn.bidirectional:
             return top
         # The layer that reads backwards ends at the first step.
@@ -247,9 +258,9 @@ def _states_of_call(
         hidden, _ = single(x, states if len(states) > 1 else states[0])
         inner, x = x, hidden
     if lstm_state == "h":
-        return _array(hidden)
+        return unwrapped(hidden)
     cells = _cells(single, inner, hidden, *first)
-    return cells if lstm_state == "c" else np.hstack([_array(hidden), cells])
+    return cells if lstm_state == "c" else np.hstack([unwrapped(hidden), cells])
 
 
 def _states_of_cell(lstm_state: str, output: Any) -> np.ndarray:
@@ -260,14 +271,7 @@ def _states_of_cell(lstm_state: str, output: Any) -> np.ndarray:
             f"The recurrent cell got {len(states[0])} sequences at once, expected one."
         )
     chosen = {"h": states[:1], "c": states[1:], "both": states}[lstm_state]
-    return np.hstack([_array(state).reshape(1, -1) for state in chosen])
-
-
-def _array(tensor: Any) -> np.ndarray:
-    """Numbers of a tensor; NumPy knows no bfloat16."""
-    numbers = tensor.detach().cpu()
-    found: np.ndarray = (numbers.float() if numbers.itemsize == 2 else numbers).numpy()
-    return found
+    return np.hstack([unwrapped(state).reshape(1, -1) for state in chosen])
 
 
 def _states_of_steps(
@@ -283,7 +287,7 @@ def _states_of_steps(
         _, after = layer.module.forward(step, after)
         states = after if isinstance(after, tuple) else (after,)
         chosen = {"h": states[:1], "c": states[1:], "both": states}[lstm_state]
-        lines.append(np.hstack([_array(s[layer.depth]).ravel() for s in chosen]))
+        lines.append(np.hstack([unwrapped(s[layer.depth]).ravel() for s in chosen]))
     return np.array(lines)
 
 
@@ -324,4 +328,4 @@ def _cells(lstm: Any, x: Any, hidden: Any, h: Any, c: Any) -> np.ndarray:
     gates = gates + torch.nn.functional.linear(before, lstm.weight_hh_l0, biases[1])
     i, f, g, _ = gates.chunk(4, dim=1)
     keep, new = f.sigmoid(), i.sigmoid() * g.tanh()
-    return cell_values(*map(_array, (keep, new, c)))
+    return cell_values(*map(unwrapped, (keep, new, c)))

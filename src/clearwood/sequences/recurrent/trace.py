@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
+from clearwood.columns.cells import unwrapped
 from clearwood.exceptions import InputError, ModelError
 from clearwood.sequences.states_over_time import sequence_bounds
 from clearwood.sequences.symbols import end_to_end
@@ -17,8 +18,8 @@ from clearwood.sequences.symbols import end_to_end
 BLOCK = 2**14
 """Number of steps whose probabilities are held as float64 at a time."""
 
-BEGINNING, ALIKE = 100, 1e-3
-"""Number of steps read twice, and the tolerance between both outputs."""
+BEGINNING = 100
+"""Number of steps read twice."""
 
 Reader = Callable[[np.ndarray], tuple[Any, Any]]
 """Function from the codes of a sequence to states and logits, one row per step."""
@@ -137,10 +138,10 @@ def _read_steps(reader: Reader, cells: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
     A network with one output per sequence reads every beginning of it.
     """
-    hidden, predicted = map(np.asarray, reader(cells))
+    hidden, predicted = _arrays(reader(cells))
     if predicted.ndim == 2 and len(predicted) == 1 < len(cells):
         n_steps = range(1, len(cells))
-        ends = [*(reader(cells[:n]) for n in n_steps), (hidden, predicted)]
+        ends = [*(_arrays(reader(cells[:n])) for n in n_steps), (hidden, predicted)]
         hidden, predicted = (np.stack([part[-1] for part in own]) for own in zip(*ends))
     if hidden.ndim != 2 or predicted.ndim != 2 or not (
         len(hidden) == len(predicted) == len(cells)
@@ -153,12 +154,18 @@ def _read_steps(reader: Reader, cells: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return hidden, predicted
 
 
+def _arrays(read: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+    states, outputs = read
+    return np.asarray(unwrapped(states)), np.asarray(unwrapped(outputs))
+
+
 def check_reads_forwards(
-    reader: Reader, trace: NetworkTrace, cells: Sequence[np.ndarray]
+    reader: Reader, trace: NetworkTrace, cells: Sequence[np.ndarray], alike: float
 ) -> None:
     """Raise an error if outputs depend on later symbols.
 
-    The beginning of the longest sequence is read once more, without the rest.
+    The beginning of the longest sequence is read once more, without the rest;
+    ``alike`` is the tolerance between both outputs, relative and absolute.
     """
     longest = int(np.argmax([len(own) for own in cells]))
     first, n = trace.starts[longest], min(len(cells[longest]) // 2, BEGINNING)
@@ -170,7 +177,7 @@ def check_reads_forwards(
         (states, trace.states[part]),
         (_log_probabilities(outputs, longest), trace.log_proba[part]),
     ):
-        if not np.allclose(found, whole, rtol=ALIKE, atol=ALIKE):
+        if not np.allclose(found, whole, rtol=alike, atol=alike):
             raise ModelError(
                 "State or output of the network at a step depends on later symbols, or "
                 "changes from call to call, which no automaton can represent. Pass a "

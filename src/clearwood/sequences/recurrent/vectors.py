@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood.columns.cells import unwrapped
 from clearwood.exceptions import InputError
 from clearwood.sequences.recurrent.trace import last_steps
 
@@ -43,7 +44,7 @@ def number_sequences(sequences: Any) -> list[np.ndarray] | None:
     parts = sequences if isinstance(sequences, list | tuple) else [sequences]
     if not parts or not all(hasattr(own, "shape") for own in parts):
         return None
-    arrays = [np.asarray(own) for own in parts]
+    arrays = [np.asarray(unwrapped(own)) for own in parts]
     if len(arrays) == 1 and arrays[0].ndim == 3:
         arrays = list(arrays[0])
     if any(own.ndim != 2 or own.dtype.kind != "f" for own in arrays):
