@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn import ensemble, tree
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
-from clearwood._numeric.folds import check_groups
+from clearwood._numeric.fold_roles import check_groups
 from clearwood.cli.tables.csv_file import reason_of
 from clearwood.columns.cells import are_flags
 from clearwood.ensembles.raw_tables import fit_to_table

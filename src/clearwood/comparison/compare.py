@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearwood._numeric import as_generator
-from clearwood._numeric.folds import check_groups
+from clearwood._numeric.fold_roles import check_groups
 from clearwood._words.labels import target_name
 from clearwood.columns.frames import read_once
 from clearwood.columns.sparse_tables import is_matrix
@@ -191,6 +191,7 @@ def compare(
         target,
         pickled(models.originals) if "te2rules" in names else (),
         groups,
+        cv if hasattr(cv, "split") else None,
     )
     sizes = {name: groups_of(name, int(max_rules)) for name in names}
     jobs = [

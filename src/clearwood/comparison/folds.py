@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._numeric.folds import draw_folds, fold_roles
+from clearwood._numeric.fold_roles import draw_folds, fold_roles
 from clearwood.outcomes import Outcome, outcome_of
 from clearwood.rules import RuleSet
 from clearwood.simplifiers._common.predictions import Model
@@ -68,6 +68,8 @@ class Problem(NamedTuple):
         ``TreeEnsemble``; empty where they are not needed or cannot be pickled.
     groups : ndarray or None
         Code of the group of each row, where given.
+    cv : splitter of scikit-learn or None
+        How rows are held out for the estimates of the final rules.
     """
 
     X: Any
@@ -80,6 +82,7 @@ class Problem(NamedTuple):
     target: str = "y"
     pickled_models: tuple[bytes, ...] = ()
     groups: np.ndarray | None = None
+    cv: Any = None
 
     @property
     def outcome(self) -> Outcome:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric import spawn_generators
-from clearwood._numeric.folds import check_groups
+from clearwood._numeric.fold_roles import check_groups
 from clearwood._numeric.progress import progress
 from clearwood.columns.validation import check_weight
 from clearwood.columns.warned_once import warned_once

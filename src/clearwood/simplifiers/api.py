@@ -213,7 +213,7 @@ def _find(
     else:
         settings = settings | {"random_state": random_state}
         made = make_simplifier(model, method, task, **settings)
-        found = made._fit_rows(X, y, left, groups, table)
+        found = made._fit_rows(X, y, left, groups, table=table)
     rules = found.rules_
     if pinned is not None:
         rules = put_above(pinned, rules, model, X, y, sample_weight)

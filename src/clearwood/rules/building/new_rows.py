@@ -4,19 +4,24 @@ Rules are searched for where they fit, so that their statistics on the rows of t
 search are optimistic: the more so, the fewer rows a rule has, and the more its search
 could choose from, that is, the more literals it has. By how much is estimated by
 repeating the search without a part of the rows, and evaluating its rules on that part.
-Of rule j, with ``n_j`` rows of mean ``m_j`` and ``L_j`` literals, where ``u`` is the
-mean of all rows, ``v_j`` a variance, and ``k_j = usual_rows * (1 + L_j)**2``:
+Of rule j, with ``n_j`` rows of mean ``m_j`` and ``L_j`` literals, where ``u`` and
+``v`` are mean and variance of all rows, the model is
 
-    mean on new rows ~ Normal(u + n_j / (n_j + k_j) * (m_j - u),
+    k_j = usual_rows * exp(x_j), x_j ~ Normal(0, DIFFERS)
+    m_j - u | x_j ~ Normal(0, v * (1 / n_j + 1 / k_j))
+    w_j = n_j / (n_j + k_j * (1 + L_j)**2)
+    mean on new rows ~ Normal(u + w_j * (m_j - u),
                               v_j / (evidence * (n_j + usual_rows)))
 
-So a rule's own rows are pooled with ``k_j`` more of the overall mix of rows, which
-shrinks its estimate towards that of all rows (the m-estimate of Cestnik, 1990). Shares
-have the beta distribution of the same mean and variance. ``usual_rows`` and
-``evidence`` are the same for all rules of a search; their posterior on a grid, given
-the held-out rows, is integrated over (:class:`Shrinkage`). In a sum no single rule is
-right or wrong: there all log-odds are multiplied by one ``slope``, the one of largest
-held-out likelihood (temperature scaling).
+So a rule's own rows are pooled with ``k_j * (1 + L_j)**2`` more of the overall mix of
+rows, which shrinks its estimate towards that of all rows (the m-estimate of Cestnik,
+1990), and those of a rule far from all others with fewer; ``v_j`` is the variance of
+the pooled rows. Shares have the beta distribution of the same mean and variance.
+``usual_rows`` and ``evidence`` are the same for all rules of a search; their posterior
+on a grid, given the held-out rows, is integrated over (:class:`Shrinkage`), and so is
+that of ``x_j``. In a sum no single rule is right or wrong: there all log-odds are
+multiplied by one ``slope``, the one of largest held-out likelihood (temperature
+scaling).
 """
 
 from __future__ import annotations
@@ -27,10 +32,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import betaln, log_softmax, softmax
+from scipy.special import betaln, log_softmax, roots_hermitenorm, softmax
 
-from clearwood._numeric import WeightedMoments
-from clearwood._numeric.folds import design_effect
+from clearwood._numeric import WeightedMoments, product
+from clearwood._numeric.fold_roles import design_effect
 from clearwood.outcomes import Outcome
 from clearwood.rules.evaluation.sums import Kind
 from clearwood.rules.rule import Rule
@@ -44,6 +49,12 @@ carry little information. Chosen by simulation (``benchmarks.new_rows.cells``)."
 
 POINTS = np.linspace(-3, 3, 25), np.linspace(-2.5, 2.5, 9)
 """Points of the grid, in standard deviations of the prior."""
+
+DIFFERS = 1.0
+"""Standard deviation of the logarithm of ``usual_rows`` between rules."""
+
+NODES, NODE_WEIGHTS = roots_hermitenorm(7)
+"""Gauss-Hermite quadrature of the normal distribution of that logarithm."""
 
 SLOPES = (0.01, 1.0)
 """Range of the factor of log-odds: no sum is made more certain."""
@@ -80,7 +91,7 @@ class Shrinkage(NamedTuple):
     def means(self) -> dict[str, float]:
         """Geometric means."""
         return {
-            name: float(np.exp(self.weight @ np.log(getattr(self, name))))
+            name: float(np.exp((self.weight * np.log(getattr(self, name))).sum()))
             for name in ("usual_rows", "evidence")
         }
 
@@ -157,24 +168,47 @@ def fit_shrinkage(evaluated: Sequence[FitAndHeldOut], outcome: Outcome) -> Shrin
         np.exp(mean + width * at.ravel())
         for (mean, width), at in zip((USUAL_ROWS, EVIDENCE), points)
     )
+    known = _at(lines, usual_rows, evidence)
     log_likelihood = _of_shares if outcome.shows_share else _of_means
-    own, counts = _pooled(lines, usual_rows, evidence)
-    found = log_likelihood(lines, _mean(lines, own), _variance(lines, own), counts)
+    found = log_likelihood(lines, *known)
     weight = softmax(log_prior + found.sum(axis=1))
     return Shrinkage(usual_rows, evidence, weight)
 
 
-def _pooled(
-    lines: FitAndHeldOut, usual_rows: np.ndarray, evidence: np.ndarray
+def _own_share(
+    lines: FitAndHeldOut, usual_rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Share of own rows among the pooled ones, and the number that these count for.
+    """Mean and variance of ``w_j`` given a rule's own mean: (n_points, n_rules)."""
+    k = usual_rows[:, None, None] * np.exp(DIFFERS * NODES)
+    # A rule without rows has no estimate.
+    own = np.maximum(lines.rows, NEVER)[:, None]
+    w = own / (own + k * (1 + lines.literals[:, None]) ** 2)
+    # Without variance, means are equal, and tell nothing.
+    usual = np.where(lines.usual_variance > 0, lines.usual_variance, 1.0)
+    spread = usual[:, None] * (1 / own + 1 / k)
+    off = ((lines.mean - lines.usual_mean) ** 2)[:, None]
+    p = softmax(np.log(NODE_WEIGHTS) - 0.5 * (np.log(spread) + off / spread), axis=-1)
+    mean = (p * w).sum(axis=-1)
+    return mean, (p * (w - mean[..., None]) ** 2).sum(axis=-1)
 
-    Of shape (n_points, n_rules). The rows that a longer rule is pooled with because of
-    its search are no evidence.
+
+def _at(
+    lines: FitAndHeldOut, usual_rows: np.ndarray, evidence: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean and variance of pooled rows, and the number of rows that they count for.
+
+    At each point of the grid: (n_points, n_rules).
     """
-    pooled = lines.rows + np.outer(usual_rows, (1.0 + lines.literals) ** 2)
-    counts = evidence[:, None] * (lines.rows + usual_rows[:, None])
-    return lines.rows / pooled, counts
+    own, differs = _own_share(lines, usual_rows)
+    variance = _variance(lines, own)
+    error = 1 / (evidence[:, None] * (lines.rows + usual_rows[:, None]))
+    error += _relative(differs * (lines.mean - lines.usual_mean) ** 2, variance)
+    return _mean(lines, own), variance, 1 / error
+
+
+def _relative(square: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Squared error over a variance; without one, means are equal."""
+    return square / np.where(variance > 0, variance, np.inf)
 
 
 def _mean(lines: FitAndHeldOut, own: np.ndarray) -> np.ndarray:
@@ -233,13 +267,12 @@ def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> 
     rows, mean, variance = _lines_on(rules, training)
     usual = _usual(rules, training)
     lines = FitAndHeldOut(rows, mean, variance, *usual, _literals(rules), rows, mean)
-    own, counts = _pooled(lines, shrinkage.usual_rows, shrinkage.evidence)
-    means, own = _mean(lines, own), shrinkage.weight @ own
+    own = product(shrinkage.weight, _own_share(lines, shrinkage.usual_rows)[0])
     mean, variance = _mean(lines, own), _variance(lines, own)
-    differ = shrinkage.weight @ (means - mean) ** 2
-    # Number of rows whose mean is as uncertain. Without variance, means are equal.
-    differ /= np.where(variance > 0, variance, np.inf)
-    counts = 1 / (shrinkage.weight @ (1 / counts) + differ)
+    means, _, counts = _at(lines, shrinkage.usual_rows, shrinkage.evidence)
+    differ = product(shrinkage.weight, (means - mean) ** 2)
+    # Number of rows whose mean is as uncertain.
+    counts = 1 / (product(shrinkage.weight, 1 / counts) + _relative(differ, variance))
     pooled = rows / np.where(own > 0, own, np.inf)
     estimated = [
         _with_estimate(rule, *map(float, known), training.outcome)

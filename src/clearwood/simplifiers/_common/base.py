@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
-from clearwood._numeric.folds import CV, check_groups, fold_roles
+from clearwood._numeric.fold_roles import CV
 from clearwood._tables import RowBlocks
 from clearwood._words.labels import target_name
 from clearwood.columns.feature_space import FeatureSpace
@@ -33,7 +33,7 @@ from clearwood.columns.validation import (
 from clearwood.exceptions import ClassOrderWarning, InputError, PoorFidelityWarning
 from clearwood.outcomes import ClassProbabilities, Mean, Outcome, outcome_of
 from clearwood.rules import FeatureBins, RuleSet, Training
-from clearwood.simplifiers._common.cross_fitting import Change, cross_fit
+from clearwood.simplifiers._common.cross_fitting import Change, cross_fit, with_folds
 from clearwood.simplifiers._common.explained_model import fitted_model, require_trees
 from clearwood.simplifiers._common.flaws import (
     Flaw,
@@ -174,16 +174,10 @@ class BaseRuleExtractor(BaseEstimator):
 
     @fit_context
     def _fit_rows(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        groups: Any = None,
-        table: RowBlocks | None = None,
+        self, X: Any, y: Any, *more: Any, table: RowBlocks | None = None
     ) -> Any:
         """Fit the rules; if the rows are a sample of a table, continue on all rows."""
-        name = target_name(y)
-        training, generator = self._begin(X, y, sample_weight, groups)
+        name, (training, generator) = target_name(y), self._begin(X, y, *more)
         about = self._find_rules(training, generator)
         if table is not None:
             about |= self._learn_table(table, training)
@@ -240,16 +234,9 @@ class BaseRuleExtractor(BaseEstimator):
             require_trees(self.ensemble_, type(self).__name__)
         if self.ensemble_.classes is not None:
             self.classes_ = np.asarray(self.ensemble_.classes)
-        groups = check_groups(groups, n_samples)
         labels = y if self._outcome.is_share else None
-        folds = fold_roles(self.cv, groups, labels, n_samples)
-        counted = weight > 0
-        training = replace(
-            self._training(self.ensemble_, X, y, weight),
-            groups=None if groups is None else groups[counted],
-            folds=None if folds is None else folds[counted],
-        )
-        training = training.in_one_order()
+        training = self._training(self.ensemble_, X, y, weight)
+        training = with_folds(training, self.cv, groups, labels, weight).in_one_order()
         self.bins_ = training.bins
         return training, generator
 

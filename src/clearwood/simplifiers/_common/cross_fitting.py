@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood._numeric.folds import N_FOLDS, draw_folds
+from clearwood._numeric.fold_roles import (
+    N_FOLDS,
+    check_groups,
+    draw_folds,
+    fold_roles,
+)
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import RuleSet, RuleSum, Training
 from clearwood.rules.building.new_rows import (
@@ -34,6 +39,20 @@ MOST_ROWS = 10_000
 """Maximum number of rows, drawn at random, for the estimate."""
 
 Change = Callable[[Any], Any]
+
+
+def with_folds(
+    training: Training, cv: Any, groups: Any, labels: Any, weight: np.ndarray
+) -> Training:
+    """The same rows with their groups and folds, of a table with these row weights."""
+    n_rows, counted = len(weight), weight > 0
+    groups = check_groups(groups, n_rows)
+    folds = fold_roles(cv, groups, labels, n_rows)
+    return replace(
+        training,
+        groups=None if groups is None else groups[counted],
+        folds=None if folds is None else folds[counted],
+    )
 
 
 def cross_fit(

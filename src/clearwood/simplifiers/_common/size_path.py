@@ -21,7 +21,7 @@ import numpy as np
 
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import weighted_mean_and_error
-from clearwood._numeric.folds import N_FOLDS, draw_folds
+from clearwood._numeric.fold_roles import N_FOLDS, draw_folds
 from clearwood._numeric.progress import progress
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError

@@ -64,7 +64,7 @@ def design_effect(values: np.ndarray, groups: np.ndarray, here: np.ndarray) -> f
     code, size = np.unique(groups, return_inverse=True, return_counts=True)[1:]
     n_rows, n_groups = len(values), len(size)
     means = np.bincount(code, values) / size
-    between = size @ (means - values.mean()) ** 2 / max(n_groups - 1, 1)
+    between = (size * (means - values.mean()) ** 2).sum() / max(n_groups - 1, 1)
     within = ((values - means[code]) ** 2).sum() / max(n_rows - n_groups, 1)
     usual = (n_rows - (size**2).sum() / n_rows) / max(n_groups - 1, 1)
     total = between + (usual - 1) * within
