@@ -41,6 +41,7 @@ def main():
     options = arguments(__doc__)
     study = Study("projection_intervals", ["use", "data", "tree"], options)
     tables = fresh_tables("choose report", "values")
+    tables = tables.sort_values("use", ascending=False, kind="stable")
     if options.quick:
         tables = tables[:2]
     cases = {

@@ -62,8 +62,8 @@ converged, and the thesis shows one. Ten times as many iterations do not bring t
 together (R-hat above 2).
 - **corral-1000 has not arrived** after 10,000 iterations, and its four chains \
 disagree after 100,000. corral-100 nearly agrees by then (R-hat 1.16).
-- **cluster-1000 and cluster-10000** rise in jumps, one chain of four after the burn-in; \
-with 100,000 iterations cluster-1000 agrees.
+- **cluster-1000 and cluster-10000** rise in jumps, one chain of four after the \
+burn-in; with 100,000 iterations cluster-1000 agrees.
 - The default of the library sums the forests out and agrees on madelon and corral-100 \
 (`sbfc_mixing.md`); the moves of the thesis serve `preset="paper"` only."""
 

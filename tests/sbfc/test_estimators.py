@@ -1,6 +1,7 @@
 """From tables to graphs and predictions; promises of all are in contract.py."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -272,7 +273,8 @@ def test_a_table_saved_and_loaded_reads_the_same(tmp_path):
     np.testing.assert_array_equal(again.predict_proba(X), found.predict_proba(X))
     assert again.feature_ranking() == found.feature_ranking()
     assert (again.edge_probability_ != found.edge_probability_).nnz == 0
-    assert again.best_graph_.to_dict() == found.best_graph_.to_dict()
+    assert str(again.best_graph_) == str(found.best_graph_)
+    assert {"age", "ward", "same"} <= set(re.findall(r"\w+", str(again.best_graph_)))
     assert len(again.graphs_) == 30
     assert again.log_evidence_ == found.log_evidence_
     assert again.levels_.names_of(0) == found.levels_.names_of(0)

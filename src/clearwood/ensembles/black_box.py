@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clearwood.columns.cells import UNSEEN, unwrapped
-from clearwood.columns.dates import column_of_times
+from clearwood.columns.cells import unwrapped
 from clearwood.columns.feature_space import FeatureSpace, is_frame
+from clearwood.columns.like_table import TableLike
 from clearwood.columns.schema import features_of
 from clearwood.columns.sparse_tables import is_sparse
 from clearwood.ensembles.flat_trees import NumericSplits, Splits
@@ -39,12 +39,8 @@ class BlackBox:
     ----------
     model : object or callable
         Fitted.
-    features : FeatureSpace
-        Columns of the first table that it was applied to.
-    blank : ndarray or frame
-        That table without its rows, as a template of others.
-    cells : tuple of (None or frame)
-        Per categorical column a row for each category, as in the table.
+    like : TableLike
+        The first table that it was applied to, as a template of others.
     task : {"regression", "classification"}
     classes : ndarray or None
         Class labels, in the order of the probabilities.
@@ -61,9 +57,7 @@ class BlackBox:
     """
 
     model: Any
-    features: FeatureSpace
-    blank: Any
-    cells: tuple[Any, ...]
+    like: TableLike
     task: Literal["regression", "classification"]
     classes: np.ndarray | None
     by: Literal["predict_proba", "predict", "call"]
@@ -77,6 +71,11 @@ class BlackBox:
     def description(self) -> str:
         """Description of the model on pages."""
         return f"{self.source}, as a black box"
+
+    @property
+    def features(self) -> FeatureSpace:
+        """Columns of the first table."""
+        return self.like.features
 
     @property
     def n_features(self) -> int:
@@ -143,7 +142,7 @@ class BlackBox:
 
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """Class probabilities, or values, for rows from :meth:`encode`."""
-        return self._raw_predictions(self.decode(encoded))
+        return self._raw_predictions(self.like.decode(encoded))
 
     def _raw_predictions(self, X: Any) -> np.ndarray:
         if self.by == "predict_proba":
@@ -178,44 +177,15 @@ class BlackBox:
 
     def _columns(self, X: Any) -> Any:
         """Select the columns of the first table, where a frame has more."""
+        blank = self.like.blank
         if not is_frame(X):
             # An array of numbers, for a model that reads frames.
-            return self.decode(self.encode(X)) if is_frame(self.blank) else unwrapped(X)
+            rows = self.like.decode(self.encode(X)) if is_frame(blank) else X
+            return unwrapped(rows)
         import narwhals as nw
 
-        names = list(self.blank.columns) if is_frame(self.blank) else list(X.columns)
+        names = list(blank.columns) if is_frame(blank) else list(X.columns)
         return nw.from_native(X, eager_only=True).select(names).to_native()
-
-    def decode(self, encoded: np.ndarray) -> Any:
-        """Convert rows from :meth:`encode` to a table like the first one."""
-        if not is_frame(self.blank):
-            return encoded
-        import narwhals as nw
-
-        blank = nw.from_native(self.blank, eager_only=True)
-        columns = []
-        for d, name in enumerate(blank.columns):
-            column, kind = encoded[:, d], blank.schema[name]
-            if self.features.info[d].is_time:
-                info = self.features.info[d]
-                columns.append(column_of_times(name, column, kind, info, blank))
-                continue
-            if self.features.info[d].kind == "boolean" and np.isnan(column).any():
-                columns.append(_column_of_flags(column, blank.get_column(name)))
-                continue
-            if self.cells[d] is None:
-                columns.append(_column_of_numbers(name, column, kind, blank))
-                continue
-            n_labels = len(self.features.categories[d] or ())
-            rows = np.where(np.isnan(column), n_labels, column).astype(np.int64)
-            known = nw.from_native(self.cells[d], eager_only=True)
-            if (column == UNSEEN).any() or rows.max(initial=0) >= len(known):
-                raise InputError(
-                    f"Column {name!r} holds a category, or a missing value, that was "
-                    f"not in the first table for {self.source}; pass the whole table."
-                )
-            columns.append(known[name][rows.tolist()])
-        return nw.concat([c.to_frame() for c in columns], how="horizontal").to_native()
 
 
 def _numbers(predicted: Any) -> np.ndarray:
@@ -223,28 +193,6 @@ def _numbers(predicted: Any) -> np.ndarray:
     if hasattr(predicted, "detach"):
         predicted = predicted.detach().cpu()
     return np.asarray(predicted, dtype=np.float64)
-
-
-def _column_of_numbers(name: str, column: np.ndarray, kind: Any, blank: Any) -> Any:
-    """Numbers in the column's own type, where that is lossless."""
-    import narwhals as nw
-
-    made = nw.new_series(name, column, nw.Float64(), backend=blank.implementation)
-    whole = bool(np.isfinite(column).all() and (column == np.round(column)).all())
-    exact = kind.is_integer() or kind == nw.Boolean
-    return made.cast(kind) if (whole and exact) or kind == nw.Float32 else made
-
-
-def _column_of_flags(column: np.ndarray, own: Any) -> Any:
-    """Booleans with missing values, in the type of the original column."""
-    import narwhals as nw
-
-    cells = [None if np.isnan(cell) else bool(cell) for cell in column]
-    made = nw.new_series(own.name, cells, backend=own.implementation)
-    if made.dtype == own.dtype:
-        return made
-    kind = own.to_native().dtype  # pandas has several types for them
-    return nw.from_native(made.to_native().astype(kind), series_only=True)
 
 
 def predicts(model: Any) -> bool:
@@ -360,9 +308,7 @@ def wrap_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> BlackBox:
     features = features_of(X, learned=True)
     made = BlackBox(
         model=model,
-        features=features,
-        blank=X[:0],
-        cells=_known_cells(X, features),
+        like=TableLike.of(X, features),
         task=task,  # type: ignore[arg-type]
         classes=_classes_of(model, X, y) if task == "classification" else None,
         by="predict" if hasattr(model, "predict") else "call",
@@ -375,7 +321,7 @@ def wrap_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> BlackBox:
             # A decision threshold may contradict the most probable class.
             if np.array_equal(sure.predict(X), made.predict(X)):
                 made = sure
-        again = X if is_sparse(X) else made.decode(made.encode(X))
+        again = X if is_sparse(X) else made.like.decode(made.encode(X))
         predicted = made._raw_predictions(again)
         same = np.allclose(predicted, made._raw_predictions(X), rtol=1e-6, atol=1e-9)
     except Exception as error:  # Whatever a foreign object raises.
@@ -411,21 +357,3 @@ def _classes_of(model: Any, X: Any, y: np.ndarray | None) -> np.ndarray:
     ask: Callable[[Any], Any] = getattr(model, "predict_proba", model)
     predicted = np.asarray(_detached(ask(X))) if callable(ask) else np.zeros((0, 2))
     return np.arange(predicted.shape[1] if predicted.ndim == 2 else 2)
-
-
-def _known_cells(X: Any, features: FeatureSpace) -> tuple[Any, ...]:
-    """Per categorical column a frame with a cell of each, and a missing one if any."""
-    if not is_frame(X) or is_sparse(X):
-        return (None,) * features.n_features
-    import narwhals as nw
-
-    frame, encoded = nw.from_native(X, eager_only=True), features.encode(X)
-    cells: list[Any] = []
-    for name, labels, column in zip(frame.columns, features.categories, encoded.T):
-        if labels is None:
-            cells.append(None)
-            continue
-        column = np.where(np.isnan(column), len(labels), column)
-        rows = np.unique(column, return_index=True)[1]
-        cells.append(frame.select(name)[rows.tolist()].to_native())
-    return tuple(cells)

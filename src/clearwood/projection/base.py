@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from clearwood.columns.validation import check_excluded
 from clearwood.exceptions import InputError
 from clearwood.projection.leaves import Leaves
 from clearwood.projection.predictive_draws import (
-    PosteriorMean,
     PredictiveDraws,
     accepts_missing,
     check_fit_rows,
@@ -193,8 +193,10 @@ class ProjectedRules(ProjectedPredictions, BaseEstimator):
             if warning:
                 self.rules_ = self.rules_.with_metadata(warning=warning)
         if table is not None:
+            # Its probabilities would change the measure of fidelity.
             names = getattr(self, "feature_names_in_", None)
-            model = PosteriorMean(self.reference_, names)
+            predict = self.reference_.predict
+            model = SimpleNamespace(predict=predict, feature_names_in_=names)
             self.rules_ = counted(self.rules_, model, sample, rows, table.n_rows).rules
         return self
 

@@ -52,6 +52,7 @@ class _ProjectedLinear(BaseEstimator):
     _task: str
     coef_: np.ndarray
     intercept_: np.ndarray
+    divergence_: float
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -140,7 +141,8 @@ class _ProjectedLinear(BaseEstimator):
             self.intercept_draws_ = np.concatenate([part[0] for part in fitted])
             self.coef_draws_ = np.concatenate([part[1] for part in fitted])
         mean, predicted = predictive.mean, self._predict_columns(columns)
-        self._set_divergence(mean, predicted, weight)
+        if classes:
+            self.divergence_ = divergence(mean, predicted, weight)
         self.fidelity_ = explained_share(mean, predicted, weight)
         warn_of_poor_fit(
             self.fidelity_, mean, predicted, labels, classes, LEAST_ROWS,
@@ -152,11 +154,6 @@ class _ProjectedLinear(BaseEstimator):
     def _predict_columns(self, columns: np.ndarray) -> np.ndarray:
         """Predictions of the model: values, or probabilities."""
         raise NotImplementedError
-
-    def _set_divergence(
-        self, reference: np.ndarray, proxy: np.ndarray, weight: np.ndarray
-    ) -> None:
-        """Set further measures of the divergence from the reference."""
 
     def _predict_rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "coef_")
@@ -375,11 +372,6 @@ class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
             return "each class's log probability (up to a constant common to all)"
         first, second = map(prediction_text, self.classes_)
         return f"the log odds of {second} against {first}"
-
-    def _set_divergence(
-        self, reference: np.ndarray, proxy: np.ndarray, weight: np.ndarray
-    ) -> None:
-        self.divergence_ = divergence(reference, proxy, weight)
 
     @accepts_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:

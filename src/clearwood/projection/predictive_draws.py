@@ -373,32 +373,3 @@ def targets_of(source: Reference, training: Training) -> np.ndarray | None:
     rows = features_of(source.rows).encode(source.rows)
     is_same = np.array_equal(rows, training.encoded, equal_nan=True)
     return check_target(y, len(rows), numeric=True) if is_same else None
-
-
-class PosteriorMean:
-    """Model that predicts the mean of a reference's draws, or a class.
-
-    Parameters
-    ----------
-    source : Reference
-    names : sequence of str or None
-        Columns of the reference, in its order.
-
-    Examples
-    --------
-    >>> def line(X, draw):
-    ...     return X[:, 0] + draw
-    >>> line = reference(line, n_draws=2, noise_variance=1.0)
-    >>> PosteriorMean(line, None).predict(np.array([[0.0], [2.0]]))
-    array([0.5, 2.5])
-    """
-
-    def __init__(self, source: Reference, names: Any) -> None:
-        self._source, self.feature_names_in_ = source, names
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Prediction for each row."""
-        mean = predictive_draws(self._source, X).mean
-        if self._source.classes is None:
-            return mean
-        return np.asarray(self._source.classes)[mean.argmax(axis=1)]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from clearwood._words.labels import printable
+from clearwood.ensembles import TreeEnsemble
+from clearwood.references import Reference
 
 IN_WORDS = {
     "RandomForest": ("a random forest", "of"),
@@ -59,3 +62,15 @@ def model_in_words(source: str, n_trees: int | None = None) -> str:
     if n_trees is None or not joined:
         return noun
     return f"{noun} {joined} {n_trees:,} tree{'s' * (n_trees != 1)}"
+
+
+def read_model_in_words(model: Any, ensemble: TreeEnsemble | None) -> str | None:
+    """Description of the model of a page; None if only its predictions are known."""
+    if ensemble is not None:
+        return model_in_words(ensemble.source, ensemble.n_trees)
+    if not hasattr(model, "predict"):
+        return None
+    own = printable(str(getattr(model, "description", "")))
+    if isinstance(model, Reference):
+        return f"the reference ({own})"
+    return own or model_in_words(type(model).__name__)

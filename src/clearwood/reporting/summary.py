@@ -19,7 +19,7 @@ from clearwood.outcomes import Outcome
 from clearwood.reporting.decisions import summarize_decisions
 from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
-from clearwood.reporting.lead import model_in_words
+from clearwood.reporting.lead import read_model_in_words
 from clearwood.reporting.path import summarize_path
 from clearwood.reporting.table import Table, in_used_columns, path_of, table_of
 from clearwood.reporting.verdict import summarize_verdict
@@ -151,7 +151,7 @@ def summarize(
         "version": __version__,
         "target": printable(rules.target),
         "facts": facts,
-        "model": _model_in_words(model, ensemble),
+        "model": read_model_in_words(model, ensemble),
         "verdict": summarize_verdict(rules, shown, table, held_out_from),
         "warning": rules.about.get("warning"),
         "rules": summarize_rules(shown, counted, is_linked=True),
@@ -224,17 +224,6 @@ def _ensemble_of(model: Any) -> TreeEnsemble | None:
         return None
 
 
-def _model_in_words(model: Any, ensemble: TreeEnsemble | None) -> str | None:
-    """Description of the model; None if only its predictions are known."""
-    if ensemble is not None:
-        return model_in_words(ensemble.source, ensemble.n_trees)
-    if not hasattr(model, "predict"):
-        return None
-    # A reference has a description of its own.
-    own = getattr(model, "description", None)
-    return printable(str(own)) if own else model_in_words(type(model).__name__)
-
-
 def _as_found(rules: RuleSet) -> dict[str, Any] | None:
     """The rules with their stored statistics, if they have some."""
     return None if math.isnan(rules.n_rows) else summarize_rules(rules, is_linked=True)
@@ -249,7 +238,7 @@ def _facts(
             ("Size", f"{ensemble.n_trees:,} trees, {ensemble.n_leaves:,} leaves"),
         ]
     else:
-        name = _model_in_words(model, None)
+        name = read_model_in_words(model, None)
         facts = [] if name is None else [("Model", name)]
     if rules.statistic:
         facts.append(("Predicts", printable(rules.about["predicts"])))

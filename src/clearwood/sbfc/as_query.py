@@ -16,7 +16,13 @@ from clearwood.discretize import LevelCoder
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.exports.questions import question_of
-from clearwood.rules.exports.sql import LARGEST_EXPONENT, SqlWriter, query, softmax
+from clearwood.rules.exports.sql import (
+    LARGEST_EXPONENT,
+    SqlWriter,
+    largest,
+    query,
+    softmax,
+)
 from clearwood.sbfc.prediction import GraphAverage
 from clearwood.sbfc.reading.feature_graph import check_classifier
 
@@ -56,8 +62,8 @@ def to_sql(
     >>> X, y = pd.DataFrame({"ward": ["a", "b"] * 30}), [0, 1] * 30
     >>> forest = SelectiveBayesianForestClassifier(n_graphs=5, random_state=0).fit(X, y)
     >>> text = to_sql(forest, "patients", "sqlite", keep=["id"])
-    >>> text.splitlines()[:3]
-    ['SELECT `id`,', '  CASE', '    WHEN `total 0` IS NULL THEN NULL']
+    >>> text.splitlines()[:2]
+    ['SELECT `id`,', '  CASE WHEN `total 0` IS NOT NULL THEN']
     """
     estimator = check_classifier(estimator)
     average, calibration = estimator._average, estimator.calibration_
@@ -76,12 +82,9 @@ def to_sql(
         inner = query(columns, source, writer).replace("\n", "\n  ")
         source = f"(\n  {inner}\n) AS stage_{k + 1}"
     totals = [writer.name(name) for name in names]
-    best = [f"WHEN {totals[0]} IS NULL THEN NULL"]
-    for k, total in enumerate(totals):
-        largest = " AND ".join(f"{total} >= {other}" for other in totals[k + 1 :])
-        best.append(f"WHEN {largest or '1 = 1'} THEN {writer.label(labels[k])}")
-    predicted = "\n    ".join(["CASE", *best]) + "\n  END"
-    columns = [("prediction", predicted)]
+    best = largest(labels, totals, writer).replace("\n", "\n    ")
+    known = f"CASE WHEN {totals[0]} IS NOT NULL THEN\n    {best}\n  END"
+    columns = [("prediction", known)]
     columns += [(f"probability {c}", p) for c, p in zip(labels, softmax(totals))]
     found = [*map(writer.name, keep)]
     found += [f"{text} AS {writer.name(name)}" for name, text in columns]

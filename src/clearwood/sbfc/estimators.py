@@ -24,6 +24,7 @@ from clearwood._tables.learning import (
     sample_of,
     select_used_columns,
 )
+from clearwood.columns.info import shown_names
 from clearwood.columns.validation import (
     check_apart,
     check_table,
@@ -403,8 +404,9 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         ends = varies[edges.row], varies[edges.col]
         self.edge_probability_ = coo_array((edge, ends), shape=(d, d)).tocsr()
         self.log_evidence_ = found.log_evidence
-        self.graphs_ = [_widened(graph, varies, d) for graph in found.graphs]
-        self.best_graph_ = _widened(found.best, varies, d)
+        names = shown_names(self.levels_.features)
+        self.graphs_ = [_widened(graph, varies, names) for graph in found.graphs]
+        self.best_graph_ = _widened(found.best, varies, names)
         self.best_log_posterior_ = found.best_log_posterior
         self.chains_, self._edge_draws = found.chains, found.edge_draws
         self.sampler_, self.dropped_ = found.sampler, found.dropped
@@ -535,10 +537,12 @@ def _check_weights(table: CodedTable) -> CodedTable:
     return table
 
 
-def _widened(graph: FeatureForest, varies: np.ndarray, d: int) -> FeatureForest:
+def _widened(
+    graph: FeatureForest, varies: np.ndarray, names: tuple[str, ...]
+) -> FeatureForest:
     """Extend a graph of the varying columns to all columns."""
-    signal, parent = np.zeros(d, dtype=bool), np.full(d, -1)
+    signal, parent = np.zeros(len(names), dtype=bool), np.full(len(names), -1)
     signal[varies] = graph.signal
     child = graph.parent >= 0
     parent[varies[child]] = varies[graph.parent[child]]
-    return FeatureForest(signal, parent)
+    return FeatureForest(signal, parent, names)

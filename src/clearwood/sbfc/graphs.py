@@ -50,11 +50,13 @@ class FeatureForest:
         Whether the class is a parent of each feature.
     parent : ndarray of int32 of shape (d,)
         The other parent of each feature, in the same group; -1 for roots.
+    names : sequence of str, optional
+        Names of the features; by default x0, x1, ...
 
     Examples
     --------
-    >>> graph = FeatureForest([True, False, True, False], [-1, -1, 0, -1])
-    >>> print(graph.describe(["age", "hair", "pulse", "eyes"]))
+    >>> names = ["age", "hair", "pulse", "eyes"]
+    >>> print(FeatureForest([True, False, True, False], [-1, -1, 0, -1], names))
     signal
       age
         pulse
@@ -64,6 +66,7 @@ class FeatureForest:
 
     signal: np.ndarray
     parent: np.ndarray
+    names: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         for name, kind in (("signal", np.bool_), ("parent", np.int32)):
@@ -105,9 +108,11 @@ class FeatureForest:
         Parameters
         ----------
         names : sequence of str, optional
-            Feature names; by default x0, x1, ...
+            By default those of the graph.
         """
-        called = [f"x{j}" for j in range(len(self.parent))] if names is None else names
+        called = self.names if names is None else names
+        if called is None:
+            called = [f"x{j}" for j in range(len(self.parent))]
         children: dict[int, list[int]] = {}
         for child, parent in self.edges.tolist():
             children.setdefault(parent, []).append(child)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from clearwood import codec
+from clearwood.columns.info import shown_names
 from clearwood.discretize import LevelCoder
 from clearwood.sbfc.calibration import Calibration
 from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
@@ -125,12 +126,12 @@ def _levels(values: dict[str, Any], cuts: list[np.ndarray]) -> LevelCoder:
 
 
 def _graphs(values: dict[str, Any]) -> list[FeatureForest]:
-    graphs = []
+    graphs, names = [], shown_names(values["features"])
     for signal, edges in zip(values["signals"], values["graph_edges"]):
         parent = np.full(len(signal), -1)
         parent[edges[:, 0]] = edges[:, 1]
         with codec.refusing("graph_edges"):
-            graphs.append(FeatureForest(signal, parent))
+            graphs.append(FeatureForest(signal, parent, names))
     codec.require(len(graphs) >= 2, "signals", "two graphs or more")
     return graphs
 

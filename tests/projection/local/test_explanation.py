@@ -177,6 +177,21 @@ def test_a_missing_category_stays_missing(rows):
     assert np.isnan(found.neighbours[:, 2]).all()
 
 
+def test_neighbours_have_the_types_of_the_rows(rows):
+    """Dates, and Booleans, too."""
+    seen = []
+
+    class Typed(Plane):
+        def draws(self, X):
+            seen.append(X.dtypes)
+            return super().draws(X)
+
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(rows["whole"], "D")
+    rows = rows.assign(day=days, flag=rows["a"] > 0, price=rows["a"].astype("float32"))
+    cw.explain_local(Typed(), rows.iloc[3], rows, n_neighbours=64)
+    assert seen[-1].equals(rows.dtypes)
+
+
 def test_an_explanation_does_not_count_neighbours_as_rows(rows):
     text = str(cw.explain_local(Plane(), rows.iloc[3], rows, n_neighbours=512))
     assert " rows" not in text and "1. if " in text

@@ -320,7 +320,7 @@ def test_lists_have_lines(rows):
 def test_the_page_is_about_the_reference_and_the_rows_handed_in(values, rows):
     X, y = new(rows)
     page = summarize(values, X=X, y=y)
-    assert dict(page["facts"])["Model"] == "BayesianRidge, 30 draws"
+    assert dict(page["facts"])["Model"] == "the reference (BayesianRidge, 30 draws)"
     lines = {line["name"]: line for line in page["scores"]["lines"]}
     reference = compare_with_reference(values, X, y)["reference"]["rmse"]
     line = next(one for name, one in lines.items() if "squared error" in name)

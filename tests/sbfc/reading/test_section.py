@@ -37,6 +37,11 @@ def test_scores_are_those_of_the_average(corral):
     assert 10 < strange["log_loss"] < 40
 
 
+def test_the_prior_is_that_of_the_fit(corral):
+    assert dict(section(corral[0])["facts"])["Prior"].startswith("paper,")
+    assert dict(section(many())["facts"])["Prior"].startswith("balanced,")
+
+
 def test_neighbours_are_listed_on_both_sides():
     found = section(many())
     lines = {line["name"]: line for line in found["features"]}

@@ -94,7 +94,7 @@ def test_rows_go_there_and_back(rows, made):
             at=pd.Series([noon, None] * (len(X) // 2), dtype=object),
         )  # fmt: skip
     asked = wrap_model(lambda table: np.zeros(len(table)), X, None, "regression")
-    back = asked.decode(asked.encode(X))
+    back = asked.like.decode(asked.encode(X))
     assert type(back) is type(X)
     if made is None:
         np.testing.assert_array_equal(back, X)

@@ -187,21 +187,8 @@ def split_posterior(
         raise InputError(
             f"depth={depth}, n_thresholds={n_thresholds}; both must be at least 1."
         )
-    X = check_table(proxy, X, reset=False)
-    encoded = proxy.rules_.features.encode(X)
-    predictive = predictive_draws(proxy.reference_, X)
-    return of_encoded_rows(proxy, encoded, predictive, depth, n_thresholds)
-
-
-def of_encoded_rows(
-    proxy: ProjectedTree,
-    encoded: np.ndarray,
-    predictive: PredictiveDraws,
-    depth: int | None = None,
-    n_thresholds: int = 10,
-) -> SplitPosterior:
-    """Posterior of the splits, from encoded rows and the reference's draws of these."""
-    features = proxy.rules_.features
+    X, features = check_table(proxy, X, reset=False), proxy.rules_.features
+    encoded, predictive = features.encode(X), predictive_draws(proxy.reference_, X)
     inner = _questions(proxy.tree_.root, (), np.arange(len(encoded)), encoded)
     nodes = [node for node in inner if len(node[2]) >= 2 * proxy.min_samples_leaf_]
     if not nodes:

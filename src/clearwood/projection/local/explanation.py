@@ -9,6 +9,7 @@ reproducible, and is reported with the uncertainty from draws and sampling.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -217,33 +218,27 @@ def explain_local(
         predictive_draws(reference, table), reference, label
     )
     train, test = np.array_split(np.arange(1, len(encoded)), 2)
-    fit_proxy = _fit_local_tree if proxy == "tree" else _fit_local_linear
-    fitted: Any = fit_proxy(
-        encoded[train], predictive.take(train), features, max_size, max_depth
+    fit_proxy = _local_tree if proxy == "tree" else _local_linear
+    predict, fields = fit_proxy(
+        encoded[train], predictive.take(train), features, max_size, max_depth, row
     )
     values = predictive.mean
-    residuals = fitted.predict(encoded[test]) - values[test]
+    residuals = predict(encoded[test]) - values[test]
     variance = float(values[test].var())
-    parts = np.array_split(np.arange(len(train)), N_PARTS)
-    refits = [fitted.refitted(part) for part in parts]
-    at_row = [float(refit.predict(row)[0]) for refit in refits]
     return LocalExplanation(
         quantity=quantity,
         predicted=float(values[0]),
         std=float(predictive.draws[:, 0].std()),
-        proxy_predicted=float(fitted.predict(row)[0]),
-        monte_carlo_error=_error_of_mean(np.array(at_row)),
+        proxy_predicted=float(predict(row)[0]),
         fidelity=1 - float((residuals**2).mean()) / variance if variance > 0 else 1.0,
-        rules=fitted.rules,
-        effects=fitted.effects(refits),
-        inclusion_frequency=_frequencies(fitted.used, features.names),
         row=row[0],
         neighbours=encoded[train],
         reference_predictions=values[train],
-        proxy_predictions=fitted.predict(encoded[train]),
+        proxy_predictions=predict(encoded[train]),
         features=features,
         n_draws=reference.n_draws,
         is_posterior=reference.is_posterior,
+        **fields,
     )
 
 
@@ -283,41 +278,19 @@ def _explained_quantity(
     return PredictiveDraws(share, np.zeros_like(share)), f"probability of {label}"
 
 
-@dataclass(frozen=True, eq=False)
-class _LocalTree:
-    """Small tree fitted to a neighbourhood."""
-
-    rules: RuleList
-    leaf: np.ndarray
-    values: np.ndarray
-    used: list[set[int]]
-    means: np.ndarray | None = None
-
-    def predict(self, encoded: np.ndarray) -> np.ndarray:
-        if self.means is None:
-            return np.asarray(self.rules.predict_encoded(encoded), dtype=np.float64)
-        return self.means[self.rules.apply_encoded(encoded)]
-
-    def refitted(self, part: np.ndarray) -> _LocalTree:
-        """Same leaves, with the means of some of the rows."""
-        n = self.rules.n_rules
-        weight = np.bincount(self.leaf[part], minlength=n)
-        total = np.bincount(self.leaf[part], self.values[part], minlength=n)
-        overall = self.rules.predictions.astype(np.float64)
-        means = np.where(weight > 0, total / np.maximum(weight, 1), overall)
-        return _LocalTree(self.rules, self.leaf, self.values, self.used, means)
-
-    def effects(self, refits: list[Any]) -> tuple[tuple[str, float, float], ...]:
-        return ()
+Proxy = tuple[Callable[[np.ndarray], np.ndarray], dict[str, Any]]
+"""Predictions of a proxy, and the fields of the explanation that depend on its kind."""
 
 
-def _fit_local_tree(
+def _local_tree(
     encoded: np.ndarray,
     predictive: PredictiveDraws,
     features: FeatureSpace,
     max_size: int,
     max_depth: int | None,
-) -> _LocalTree:
+    row: np.ndarray,
+) -> Proxy:
+    """Small tree fitted to a neighbourhood."""
     values = predictive.mean
     n_rows = len(values)
     training = Training(
@@ -329,59 +302,38 @@ def _fit_local_tree(
         depth = np.inf if max_depth is None else max_depth
         return project_trees(problem, max_size, refine=refine, max_depth=depth)[-1]
 
-    tree = projected(predictive.pooled, refine=True)
-    rules = print_tree(tree, training).to_rules()
+    rules = print_tree(projected(predictive.pooled, refine=True), training).to_rules()
     used = []
     for number in _thinned_indices(predictive.n_draws):
-        draw_tree = projected(predictive.draw(number), refine=False)
-        nodes = inner_nodes(draw_tree)
+        nodes = inner_nodes(projected(predictive.draw(number), refine=False))
         used.append({int(training.used_features[node.feature]) for _, node in nodes})
-    return _LocalTree(rules, rules.apply_encoded(encoded), values, used)
+
+    def predict(rows: np.ndarray) -> np.ndarray:
+        return np.asarray(rules.predict_encoded(rows), dtype=np.float64)
+
+    # The mean of the row's leaf in each part of the neighbours.
+    inside = rules.apply_encoded(encoded) == rules.apply_encoded(row)
+    at_row = [
+        values[part[inside[part]]].mean() if inside[part].any() else predict(row)[0]
+        for part in np.array_split(np.arange(n_rows), N_PARTS)
+    ]
+    return predict, {
+        "rules": rules,
+        "effects": (),
+        "inclusion_frequency": _frequencies(used, features.names),
+        "monte_carlo_error": _error_of_mean(np.array(at_row)),
+    }
 
 
-@dataclass(frozen=True, eq=False)
-class _LocalLinear:
-    """Linear model of few terms fitted to a neighbourhood."""
-
-    terms: Terms
-    columns: np.ndarray
-    values: np.ndarray
-    intercept: float
-    coef: np.ndarray
-    used: list[set[int]]
-    rules: None = None
-
-    def predict(self, encoded: np.ndarray) -> np.ndarray:
-        return self.intercept + product(self.terms.design_matrix(encoded), self.coef)
-
-    def refitted(self, part: np.ndarray) -> _LocalLinear:
-        """Same terms, fitted to some of the rows."""
-        chosen = np.flatnonzero(self.coef)
-        intercept, coef = _fit_terms(self.columns[part], self.values[part], chosen)
-        return _LocalLinear(
-            self.terms, self.columns, self.values, intercept, coef, self.used
-        )
-
-    def effects(self, refits: list[Any]) -> tuple[tuple[str, float, float], ...]:
-        order = np.argsort(-np.abs(self.coef), kind="stable")
-        errors = [
-            _error_of_mean(np.array([refit.coef[term] for refit in refits]))
-            for term in order
-        ]
-        return tuple(
-            (self.terms.names[term], float(self.coef[term]), error)
-            for term, error in zip(order, errors)
-            if self.coef[term] != 0
-        )
-
-
-def _fit_local_linear(
+def _local_linear(
     encoded: np.ndarray,
     predictive: PredictiveDraws,
     features: FeatureSpace,
     max_size: int,
     _: Any,
-) -> _LocalLinear:
+    row: np.ndarray,
+) -> Proxy:
+    """Linear model of few terms fitted to a neighbourhood."""
     terms = Terms.from_table(features, encoded, np.ones(len(encoded)))
     columns, values = terms.design_matrix(encoded), predictive.mean
     draws = predictive.draws[_thinned_indices(predictive.n_draws)]
@@ -396,7 +348,26 @@ def _fit_local_linear(
     chosen = selected_terms(values)
     used = [{int(terms.feature[t]) for t in selected_terms(draw)} for draw in draws]
     intercept, coef = _fit_terms(columns, values, chosen)
-    return _LocalLinear(terms, columns, values, intercept, coef, used)
+
+    def predict(rows: np.ndarray) -> np.ndarray:
+        return intercept + product(terms.design_matrix(rows), coef)
+
+    # The same terms, fitted to each part of the neighbours.
+    parts = np.array_split(np.arange(len(values)), N_PARTS)
+    fits = [_fit_terms(columns[part], values[part], chosen) for part in parts]
+    coefs = np.array([own for _, own in fits])
+    at_row = [own + product(terms.design_matrix(row), by)[0] for own, by in fits]
+    order = np.argsort(-np.abs(coef), kind="stable")
+    return predict, {
+        "rules": None,
+        "effects": tuple(
+            (terms.names[t], float(coef[t]), _error_of_mean(coefs[:, t]))
+            for t in order
+            if coef[t] != 0
+        ),
+        "inclusion_frequency": _frequencies(used, features.names),
+        "monte_carlo_error": _error_of_mean(np.array(at_row)),
+    }
 
 
 def _forward(

@@ -10,6 +10,7 @@ from scipy.stats import qmc
 
 from clearwood._estimators import take_rows
 from clearwood.columns.feature_space import FeatureSpace, is_frame
+from clearwood.columns.like_table import TableLike
 from clearwood.exceptions import InputError
 from clearwood.references import GivenDraws, Reference
 
@@ -45,7 +46,9 @@ def row_with_neighbours(
         row[0], rows, features, width, neighbours, n_neighbours, random_state
     )
     encoded = np.concatenate([row, sampled])
-    return encoded, decoded(encoded, features, rows)
+    if is_frame(rows) and np.isnan(row).any():
+        rows = _with_row(rows, table)  # No other cell of a column may be missing.
+    return encoded, _decoded(encoded, features, rows)
 
 
 def _sampled(
@@ -263,45 +266,20 @@ def table_of_row(x: Any, rows: Any) -> Any:
     return nw.from_dict(columns, backend=frame.implementation).to_native()
 
 
-def decoded(encoded: np.ndarray, features: FeatureSpace, like: Any) -> Any:
-    """Decode rows to the type of table that they came from.
-
-    Parameters
-    ----------
-    encoded : ndarray of shape (n_rows, n_features)
-    features : FeatureSpace
-    like : array-like or frame
-        The table: a frame gives a frame of the same kind, with the same types.
-    """
-    if not hasattr(like, "columns"):
-        if all(labels is None for labels in features.categories):
-            return encoded
-        table = encoded.astype(object)
-        for d, labels in enumerate(features.categories):
-            if labels is not None:
-                table[:, d] = _labels(labels, encoded[:, d])
-        return table
+def _with_row(rows: Any, row: Any) -> Any:
     import narwhals as nw
 
-    frame = nw.from_native(like, eager_only=True)
-    columns = {}
-    for d, (name, labels) in enumerate(zip(frame.columns, features.categories)):
-        series = frame.get_column(name)
-        cells: Any = encoded[:, d]
-        if labels is not None:
-            cells = _labels(labels, encoded[:, d])
-        column = nw.new_series(name, cells, backend=frame.implementation)
-        is_integer = labels is None and series.dtype.is_integer()
-        if is_integer and np.isfinite(encoded[:, d]).all():
-            column = column.cast(series.dtype)
-        elif labels is not None:
-            column = column.cast(series.dtype)
-        columns[name] = column
-    return nw.from_dict(columns, backend=frame.implementation).to_native()
+    both = [nw.from_native(part, eager_only=True) for part in (rows, row)]
+    return nw.concat([part.select(rows.columns) for part in both]).to_native()
 
 
-def _labels(labels: tuple[Any, ...], codes: np.ndarray) -> list[Any]:
-    # Missing values come after the last label.
-    positions = np.where(np.isnan(codes), len(labels), codes).astype(int)
-    cells = (*labels, None)
-    return [cells[position] for position in positions.tolist()]
+def _decoded(encoded: np.ndarray, features: FeatureSpace, like: Any) -> Any:
+    """Encoded rows in the type of table that they came from."""
+    if is_frame(like) or all(labels is None for labels in features.categories):
+        return TableLike.of(like, features).decode(encoded)
+    table = encoded.astype(object)
+    for d, labels in enumerate(features.categories):
+        if labels is not None:  # Missing values come after the last label.
+            column = np.where(np.isnan(encoded[:, d]), len(labels), encoded[:, d])
+            table[:, d] = np.array([*labels, None], dtype=object)[column.astype(int)]
+    return table

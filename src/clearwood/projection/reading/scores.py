@@ -42,7 +42,9 @@ def compare_with_reference(
         where a distribution of observations is available, ``log_loss``, and
         ``coverage`` and mean ``width`` of 90 % intervals. ``"fidelity"`` of the proxy
         to the reference: ``same_class`` and the mean Kullback-Leibler ``divergence`` in
-        nats; else ``r2`` (None for a single row) and ``rms_difference``.
+        nats, in which no probability of the proxy is below 1e-15, so that it is finite
+        where hard outputs, 0 and 1, differ; else ``r2`` (None for a single row) and
+        ``rms_difference``.
         ``"constant"``: the prediction of each row by the labels of the others,
         ``log_loss`` or ``rmse``.
 

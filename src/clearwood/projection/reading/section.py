@@ -13,7 +13,7 @@ from clearwood._words.numbers import percent_text, short_text
 from clearwood._words.sentences import sentences
 from clearwood.exceptions import InputError
 from clearwood.projection.estimators import ProjectedTree
-from clearwood.projection.evaluation.split_posterior import of_encoded_rows
+from clearwood.projection.evaluation.split_posterior import split_posterior
 from clearwood.projection.leaves import ROWS_OF_ALL, Leaves
 from clearwood.projection.predictive_draws import PredictiveDraws, predictive_draws
 from clearwood.projection.reading.scores import (
@@ -154,9 +154,7 @@ def split_lines(result: Any, X: Any) -> dict[str, Any] | None:
     table = as_table(X)
     rows = np.arange(0, table.shape[0], -(-table.shape[0] // MOST_ROWS))
     some = table if len(rows) == table.shape[0] else take_rows(table, rows)
-    predictive = predictive_draws(result.reference_, some)
-    encoded = result.rules_.features.encode(table)[rows]
-    found = of_encoded_rows(result, encoded, predictive)
+    found = split_posterior(result, some)
     if not found.nodes:
         return None
     words = sentences(

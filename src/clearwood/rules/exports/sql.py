@@ -102,18 +102,23 @@ def _class_columns(
     rule_set: RuleSet, totals: list[str], writer: SqlWriter, probabilities: bool
 ) -> list[tuple[str, str]]:
     """As ``_list_columns``, from one total or mean per class."""
-    labels = [writer.label(label) for label in rule_set.classes]
-    lines = ["CASE"]
-    for k, total in enumerate(totals[:-1]):
-        # Of equal totals the first is chosen, as in predict.
-        largest = " AND ".join(f"{total} >= {other}" for other in totals[k + 1 :])
-        lines.append(f"  WHEN {largest} THEN {labels[k]}")
-    columns = [("prediction", "\n".join([*lines, f"  ELSE {labels[-1]}", "END"]))]
+    columns = [("prediction", largest(rule_set.classes, totals, writer))]
     if probabilities:
         texts = PROBABILITIES[rule_set.combine](rule_set, totals)
         names = [f"probability {label}" for label in rule_set.classes]
         columns += list(zip(names, texts))
     return columns
+
+
+def largest(classes: Sequence[Any], totals: list[str], writer: SqlWriter) -> str:
+    """Expression of the class with the largest total."""
+    labels = [writer.label(label) for label in classes]
+    lines = ["CASE"]
+    for k, total in enumerate(totals[:-1]):
+        # Of equal totals the first is chosen, as in predict.
+        above = " AND ".join(f"{total} >= {other}" for other in totals[k + 1 :])
+        lines.append(f"  WHEN {above} THEN {labels[k]}")
+    return "\n".join([*lines, f"  ELSE {labels[-1]}", "END"])
 
 
 def _softmax(rule_set: RuleSet, totals: list[str]) -> list[str]:

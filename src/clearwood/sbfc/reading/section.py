@@ -143,7 +143,7 @@ def _facts(estimator: SelectiveBayesianForestClassifier) -> list[tuple[str, str]
         ("Task", f"classification into {len(classes)} classes: {labels}"),
         ("Features", f"{estimator.n_features_in_:,}, of which {varies:,} vary"),
         ("Calibration", _calibration_text(estimator)),
-        ("Prior", f"{estimator.prior}, over forests of rooted trees"),
+        ("Prior", f"{estimator._setting('prior')}, over forests of rooted trees"),
     ]
 
 

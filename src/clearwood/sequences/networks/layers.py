@@ -5,6 +5,7 @@ Only this file, and the training beside it, need torch when they are imported.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -73,17 +74,14 @@ class _Steps(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, *given: Tensor) -> tuple[Tensor, Tensor]:
-        arrays = [x.detach().contiguous() for x in given]
-        parts = lstm_steps(*(x.numpy() for x in arrays))
-        hidden, cell, gate = map(torch.from_numpy, parts)
-        ctx.save_for_backward(*arrays[1:3], hidden, cell, gate)
+        hidden, cell, gate = _run(lstm_steps, *given)
+        ctx.save_for_backward(*given[1:3], hidden, cell, gate)
         return hidden, cell[:, -1]
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor, ...]:
-        arrays = [x.contiguous().numpy() for x in (*ctx.saved_tensors, *slopes)]
-        return tuple(map(torch.from_numpy, lstm_steps_backward(*arrays)))
+        return _run(lstm_steps_backward, *ctx.saved_tensors, *slopes)
 
 
 class _Filter(torch.autograd.Function):
@@ -93,20 +91,21 @@ class _Filter(torch.autograd.Function):
     def forward(
         ctx: Any, predicted: Tensor, transition: Tensor, log_emission: Tensor
     ) -> tuple[Tensor, Tensor]:
-        given = [x.detach().contiguous() for x in (predicted, transition, log_emission)]
-        parts = filter_streams(*(x.cpu().numpy() for x in given))
-        filtered, weight, log_likelihood = (
-            torch.from_numpy(part).to(predicted.device) for part in parts
-        )
+        given = predicted, transition, log_emission
+        filtered, weight, log_likelihood = _run(filter_streams, *given)
         ctx.save_for_backward(*given[:2], filtered, weight)
         return filtered, log_likelihood
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor, ...]:
-        arrays = [x.contiguous().cpu().numpy() for x in (*ctx.saved_tensors, *slopes)]
-        parts = filter_streams_backward(*arrays)
-        return tuple(torch.from_numpy(part).to(slopes[0].device) for part in parts)
+        return _run(filter_streams_backward, *ctx.saved_tensors, *slopes)
+
+
+def _run(kernel: Callable[..., Any], *given: Tensor) -> tuple[Tensor, ...]:
+    """Result of a kernel, on the device of its arguments."""
+    parts = kernel(*(x.detach().cpu().contiguous().numpy() for x in given))
+    return tuple(torch.from_numpy(part).to(given[0].device) for part in parts)
 
 
 class HMMLayer(nn.Module):

@@ -25,7 +25,8 @@ class SurrogateFidelity(NamedTuple):
     Attributes
     ----------
     kl : float
-        Mean divergence, KL(network || surrogate), in nats.
+        Mean divergence, KL(network || surrogate), in nats. Infinite where the surrogate
+        excludes what the network does not, as a table of hard outputs, 0 and 1, may.
     agreement : float
         Share of steps for which both have the same most probable symbol; of ties the
         first.
