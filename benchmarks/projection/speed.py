@@ -116,7 +116,7 @@ def grown(n_rows, n_features, n_draws, leaves):
 
     def theirs():
         tree = DecisionTreeRegressor(
-            n_leaf_nodes=GROWN * leaves, min_samples_leaf=MIN_ROWS, random_state=0
+            max_leaf_nodes=GROWN * leaves, min_samples_leaf=MIN_ROWS, random_state=0
         )
         tree.cost_complexity_pruning_path(X, outputs)
 

@@ -88,6 +88,27 @@ def test_enough_is_the_fewest_lines_within_one_standard_error():
     assert frontier(*SOME, point("list", 7, 0.04, 0.001)).enough().n_rules == 7
 
 
+def test_the_error_of_what_is_enough_is_from_folds_that_did_not_choose_it():
+    """Of many equally bad rules the luckiest is no better on folds left out."""
+    rng = np.random.default_rng(1)
+    errors = rng.normal(0.3, 0.05, size=(60, 5))
+    lucky = [
+        replace(
+            point("list", 2, row.mean(), 0.0),
+            by_fold=tuple((10.0, error, np.nan) for error in row),
+        )
+        for row in errors
+    ]
+    found = frontier(*lucky)
+    expected = np.mean(
+        [errors[np.delete(errors, k, 1).mean(1).argmin(), k] for k in range(5)]
+    )
+    assert found.enough_error() == pytest.approx(expected)
+    assert found.enough().error < 0.3 < found.enough_error()
+    same_text(str(found))
+    assert np.isnan(frontier(*SOME).enough_error())
+
+
 def test_as_good_are_other_methods_within_one_standard_error():
     found = frontier(*SOME)
     assert found.equivalent_methods(found.points[1]) == ("tree",)

@@ -30,6 +30,7 @@ from clearwood.metatree import (
     CategoricalDirichlet,
     LinearRegressionNormalGamma,
     MetaTree,
+    NormalNormalGamma,
     PoissonGamma,
     given,
 )
@@ -64,14 +65,14 @@ def table(n=300, seed=0):
 # The prior
 
 
-@pytest.mark.parametrize("prior", ["auto", "constant"])
+@pytest.mark.parametrize("prior", ["search-corrected", "constant"])
 def test_prior_and_evidence_are_those_of_enumeration(prior):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(40, 5))
     X[:, 4] = 1.0
     y = X[:, 0] + rng.normal(size=40)
     tree = MetaTreeRegressor(max_depth=2, max_features=3, split_prior=0.6, prior=prior)
-    tree.set_params(random_state=0).fit(X, y)
+    tree.set_params(leaf_model=NormalNormalGamma(), random_state=0).fit(X, y)
     s, model = tree.structure_, tree.leaf_model_
     n = naive.effective_questions(s, X, 3)
     g = naive.search_corrected(s, 0.6, n)
@@ -88,7 +89,8 @@ def test_prior_and_evidence_are_those_of_enumeration(prior):
 
 def test_constant_columns_are_not_searched():
     X = np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0], [2.0, 5.0]])
-    tree = MetaTreeClassifier(max_depth=1).fit(X, [0, 0, 1, 1])
+    tree = MetaTreeClassifier(max_depth=1, prior="search-corrected")
+    tree.fit(X, [0, 0, 1, 1])
     # One column varies, with two cuts: asking weighs g / sqrt(2), and 1 - g to stop.
     assert tree.meta_tree_.g[0] == pytest.approx(1 / (1 + np.sqrt(2)))
 
@@ -109,9 +111,36 @@ def test_automatic_leaves_say_what_they_are():
         0.1 * 4.0
     )
     labels = MetaTreeClassifier().fit([[0.0], [1.0], [2.0]], list("abc"))
-    assert labels.leaf_model_ == CategoricalDirichlet((1 / 3,) * 3, borrowed=4.0)
+    assert labels.leaf_model_ == CategoricalDirichlet((1 / 3,) * 3)
     whole = MetaTreeRegressor().fit([[0.0], [1.0], [2.0]], [1.0, 1.0, 5.0])
     assert whole.leaf_model_.rounding == 4.0
+
+
+def test_priors_are_chosen_by_held_out_rows():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 1))
+    noise = MetaTreeRegressor(random_state=0).fit(X, rng.normal(size=300))
+    assert noise.leaf_model_.borrowed == 0.0 and noise.inclusion_probability_ < 0.01
+    # A smooth function takes many splits, and leaves near their neighbours.
+    y = np.sin(6 * X[:, 0]) + 0.1 * rng.normal(size=300)
+    smooth = MetaTreeRegressor(random_state=0).fit(X, y)
+    assert smooth.leaf_model_.borrowed > 0.0 and smooth.meta_tree_.g[0] == 0.5
+    # What is given is not chosen.
+    given_prior = MetaTreeRegressor(prior="search-corrected", random_state=0)
+    assert given_prior.fit(X, y).meta_tree_.g[0] < 0.5
+    plain = MetaTreeRegressor(leaf_model=NormalNormalGamma(), random_state=0)
+    assert plain.fit(X, y).leaf_model_ == NormalNormalGamma()
+
+
+def test_a_row_of_weight_two_chooses_as_two_rows_do():
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 2))
+    y, twice = X[:, 0] + 0.3 * rng.normal(size=60), rng.integers(1, 3, 60)
+    weighted = MetaTreeRegressor(random_state=0).fit(X, y, sample_weight=twice)
+    rows = rng.permutation(np.repeat(np.arange(60), twice))
+    repeated = MetaTreeRegressor(random_state=0).fit(X[rows], y[rows])
+    assert weighted.leaf_model_.borrowed == repeated.leaf_model_.borrowed
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X))
 
 
 def test_a_value_among_others_that_no_density_has_is_told_of():

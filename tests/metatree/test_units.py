@@ -110,7 +110,7 @@ def test_offsets_leave_the_signal(estimator, far):
     for one, other in zip(moved, (predicted, low, high)):
         gap = np.abs(one - far - other)
         assert np.quantile(gap, 0.3) < tolerance
-        assert np.sqrt(np.mean(gap**2)) < 0.01 * y.std()
+        assert np.sqrt(np.mean(gap**2)) < 0.02 * y.std()
     # What is next to a cut may come to lie on its other side.
     shifted = answers(estimator, X + far, y, X_new + far)[0]
     assert np.sqrt(np.mean((shifted - predicted) ** 2)) < 0.05 * y.std()

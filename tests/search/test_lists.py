@@ -256,8 +256,8 @@ def test_losses_are_plain_sums(loss):
     elif loss == "chances":
         p, said = rng.dirichlet(np.ones(3), 30), [0.2, 0.5, 0.3]
         found = Loss.logarithmic(p, weight)
-        entropy = [1 - sum(p[i] * np.log(said)) for i in range(30)]
-        np.testing.assert_allclose(found.rows(said), share * entropy)
+        divergence = [sum(p[i] * np.log(p[i] / said)) for i in range(30)]
+        np.testing.assert_allclose(found.rows(said), share * divergence)
         mean = np.average(p[rows], weights=weight[rows], axis=0)
         assert found.best_value(rows) == pytest.approx(mean.tolist())
         # What was never so may be rare, but is not impossible.

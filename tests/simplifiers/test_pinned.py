@@ -57,7 +57,7 @@ def test_rows_without_weight_stay_without_it(flowers, mine):
 def test_rules_found_before_stay_as_they_are(method):
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    first = cw.simplify(model, X, y, max_rules=3, random_state=0)
+    first = cw.simplify(model, X, y, method="list", max_rules=3, random_state=0)
     again = cw.simplify(
         model, X, y, pinned=first, method=method, max_rules=6, random_state=1
     )

@@ -30,15 +30,18 @@ OPTIONS = (
     shared.target,
     shared.train,
     shared.classes,
-    shared.choice(
+    shared.option(
         "--method",
-        [*METHODS, "auto"],
-        "list: the first rule that holds predicts; a search for the highest fidelity "
-        "to the ensemble. tree: disjoint rules. born-again: disjoint rules fitted to "
-        "the model's predictions for synthetic rows. additive: the sum of all rules "
-        "that hold. in-trees: the ensemble's own rules, pruned. fab, em: rules of a "
-        "mixture model. node-harvest: a weighted average of the ensemble's own nodes "
-        f"(extra harvest). auto: the best of {', '.join(SCORED)} on held-out rows.",
+        click.Choice([*METHODS, "auto"]),
+        "By default additive for values, list for classes or with --increasing or "
+        "--decreasing. list: the first rule that holds predicts; a search for the "
+        "highest fidelity to the ensemble. tree: disjoint rules. born-again: disjoint "
+        "rules fitted to the model's predictions for synthetic rows. additive: the sum "
+        "of all rules that hold. in-trees: the ensemble's own rules, pruned. fab, em: "
+        "rules of a mixture model. node-harvest: a weighted average of the ensemble's "
+        "own nodes (extra harvest). auto: the best of "
+        f"{', '.join(SCORED)} on held-out rows.",
+        None,
     ),
     shared.max_rules,
     shared.option(
@@ -56,8 +59,9 @@ OPTIONS = (
         "auto log_loss agreement balanced",
         "Criterion for the number of rules and other settings (list, tree, additive). "
         "auto: distance of probabilities, or values, from the ensemble's; log_loss: "
-        "the same, also within the search; agreement: same class as the ensemble; "
-        "balanced: rare classes weigh as much as others, so that rules predict them.",
+        "the same, for lists also within the search; agreement: same class as the "
+        "ensemble; balanced: rare classes weigh as much as others, so that rules "
+        "predict them.",
     ),
     shared.option(
         "--class-weight",
@@ -107,7 +111,7 @@ OPTIONS = (
 def check_options(args: Any) -> None:
     """Raise a usage error for contradictory options."""
     check_files(args)
-    method, scored = args.method, args.method in (*SCORED, "auto")
+    method, scored = args.method, args.method in (None, *SCORED, "auto")
     mixture = method in ("fab", "em")
     shared.only_for("--method fab or em", mixture, "n_init statement_counts")
     by_score = f"--method {' or '.join(SCORED)}"
@@ -117,7 +121,8 @@ def check_options(args: Any) -> None:
         raise click.UsageError(
             "--method auto also chooses the number of rules: see --max-rules."
         )
-    shared.only_for("--method list", method == "list", "increasing decreasing")
+    is_list = method in (None, "list")
+    shared.only_for("--method list", is_list, "increasing decreasing")
     if args.n_rules != "auto" and args.n_rules > args.max_rules:
         raise click.UsageError(
             f"--n-rules {args.n_rules} is more than --max-rules {args.max_rules}, "
@@ -145,8 +150,14 @@ def read_or_train(args: Any, *, sample_large: bool = True) -> tuple[Any, Any]:
 
 def fit_rules(model: Any, split: Any, args: Any) -> Any:
     """Fit the simplifier with the given options."""
-    from clearwood.simplifiers.api import fit_best_kind, make_simplifier
+    from clearwood.simplifiers.api import (
+        default_method,
+        fit_best_kind,
+        make_simplifier,
+    )
 
+    ordered = bool(args.increasing or args.decreasing)
+    args.method = args.method or default_method(split.task, ordered)
     settings: dict[str, Any] = {
         "n_rules": args.n_rules,
         "max_rules": args.max_rules,

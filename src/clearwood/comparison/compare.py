@@ -60,7 +60,7 @@ def compare(
     n_refits: int = 5,
     scoring: str = "log_loss",
     time_limit: float | None = 120.0,
-    peers: bool | str = "auto",
+    peers: bool | str = False,
     sample_weight: Any = None,
     groups: Any = None,
     column_info: Any = None,
@@ -107,9 +107,9 @@ def compare(
         enough where a class is rare. In regression it is the mean squared error.
     time_limit : float or None, default=120.0
         Seconds for all fits of one method. A fit that takes longer is stopped, and the
-        results so far are kept. A process that is not ready for its first fit after 30
-        s is reported on stderr, and stopped after 600 s.
-    peers : {"auto", True, False}, default="auto"
+        results so far are kept. Peers have 30 s at most. A process that is not ready
+        for its first fit after 30 s is reported on stderr, and stopped after 600 s.
+    peers : {"auto", True, False}, default=False
         Whether "all" includes peers: those that are installed, all, or none.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, for fits and scores.

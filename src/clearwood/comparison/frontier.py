@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from clearwood._words.numbers import short_text
 from clearwood.exceptions import InputError
 from clearwood.outcomes import OUTCOMES, Outcome
@@ -64,6 +66,8 @@ class FrontierPoint:
         For classes: held-out log loss of the probabilities against those of the model,
         less the model's own (0 where both are the same), and its standard error; NaN in
         regression and for peers.
+    by_fold : tuple of (float, float, float)
+        Weight of the held-out rows of each fold, and on these the error and log loss.
     """
 
     method: str
@@ -82,6 +86,7 @@ class FrontierPoint:
     text: str = field(repr=False)
     log_loss: float = math.nan
     log_loss_se: float = math.nan
+    by_fold: tuple[tuple[float, float, float], ...] = field(default=(), repr=False)
 
     def described_on(self, X: Any, y: Any = None, model: Any = None) -> FrontierPoint:
         """Point whose rules have their statistics from other rows."""
@@ -239,13 +244,49 @@ class Frontier:
         FrontierPoint
             Its ``rules`` answer "how many rules do I need?".
         """
+        some = self._with_rules()
+        return some[_fewest(some, *self._scores(some))]
+
+    def enough_error(self) -> float:
+        """Held-out error of the rules that are enough, corrected for their choice.
+
+        The lowest of many errors on the same rows is lower than on new rows. Here each
+        fold is evaluated by the point that the other folds choose.
+
+        Returns
+        -------
+        float
+            NaN where the scores of the folds are unknown.
+        """
+        some = self._with_rules()
+        folds = np.array([point.by_fold for point in some])
+        if folds.ndim < 3 or folds.shape[1] < 3:
+            return math.nan
+        weight = folds[0, :, 0]
+        error, score = folds[..., 1], folds[..., 2 if self.scoring == "log_loss" else 1]
+        spread = self._scores(some)[1]
+        found = []
+        for k in range(len(weight)):
+            rest = np.arange(len(weight)) != k
+            mean = np.average(score[:, rest], axis=1, weights=weight[rest])
+            # Of fewer rows.
+            wider = spread * np.sqrt(weight.sum() / weight[rest].sum())
+            found.append(error[_fewest(some, mean, wider), k])
+        return float(np.average(found, weights=weight))
+
+    def _with_rules(self) -> list[FrontierPoint]:
+        """Points to choose from: more than one rule, if any method found more."""
         self.best_point()  # Raises if there are peers only.
-        name, known = self.scoring, [p for p in self.points if p.rules is not None]
-        some = [p for p in known if p.n_rules > 1] or known
-        best = min(some, key=lambda p: (getattr(p, name), p.n_rules))
-        most = getattr(best, name) + getattr(best, f"{name}_se")
-        near = [p for p in some if getattr(p, name) <= most]
-        return min(near, key=lambda p: (p.n_rules, getattr(p, name)))
+        known = [p for p in self.points if p.rules is not None]
+        return [p for p in known if p.n_rules > 1] or known
+
+    def _scores(self, points: list[FrontierPoint]) -> tuple[np.ndarray, np.ndarray]:
+        """Criterion of each point, and its standard error."""
+        names = self.scoring, f"{self.scoring}_se"
+        score, spread = (
+            np.array([getattr(point, name) for point in points]) for name in names
+        )
+        return score, spread
 
     def equivalent_methods(self, point: FrontierPoint) -> tuple[str, ...]:
         """Other methods within one standard error with no more rules."""
@@ -296,6 +337,7 @@ class Frontier:
             lines.append(
                 f"enough: {self._enough_in_short(kind)}: the fewest rules within one "
                 f"standard error of the lowest {SCORES[self.scoring]}"
+                f"{self._corrected(kind)}"
             )
         least = min(self.points, key=lambda p: (p.error, p.n_rules), default=None)
         if least is not None and least.rules is None:
@@ -320,6 +362,15 @@ class Frontier:
         if self.scoring == "log_loss":
             text += f", log loss {measure_text(point, 'log_loss')} beyond the model's"
         return text
+
+    def _corrected(self, kind: str) -> str:
+        error = self.enough_error()
+        if math.isnan(error):
+            return ""
+        return (
+            f". Chosen among {len(self._with_rules())} by these folds; {kind} "
+            f"{short_text(error)} where each fold is left out of the choice"
+        )
 
     def frontier(self) -> list[FrontierPoint]:
         """Pareto-optimal points, by number of rules."""
@@ -401,6 +452,15 @@ NOTE = (
 )
 TITLES = {"n_literals": "literals", "log_loss": "log loss"}
 SCORES = {"error": "error", "log_loss": "log loss against the model's probabilities"}
+
+
+def _fewest(points: list[FrontierPoint], score: np.ndarray, spread: np.ndarray) -> int:
+    """Index of the fewest rules within one standard error of the best score."""
+    sizes = [point.n_rules for point in points]
+    keys = range(len(points))
+    best = min(keys, key=lambda i: (score[i], sizes[i]))
+    near = [i for i in keys if score[i] <= score[best] + spread[best]]
+    return min(near, key=lambda i: (sizes[i], score[i]))
 
 
 def measure_text(point: FrontierPoint, name: str) -> str:

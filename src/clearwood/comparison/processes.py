@@ -29,10 +29,13 @@ from typing import Any
 
 from clearwood._numeric.progress import Patience, progress
 from clearwood.comparison.folds import Job, Problem, Reply
+from clearwood.comparison.peers import PEERS
 from clearwood.exceptions import ClearwoodError, InputError
 
 PROGRAM = "from clearwood.comparison.working import work; work()"
 """Program of a worker."""
+PEER_SECONDS = 30.0
+"""Maximum time for all fits of a peer: some take minutes for hundreds of rows."""
 LOOK_EVERY = 0.1
 """Seconds between checks of the time limit."""
 GRACE = 10.0
@@ -263,8 +266,11 @@ class Board:
             unfinished = {job.method for job in self._jobs}
             unfinished |= {job.method for job, _ in self._running.values()}
             for method in sorted(unfinished):
-                if spent[method] > self._time_limit:
-                    self.give_up(method, f"stopped after {self._time_limit:.6g} s")
+                limit = self._time_limit
+                if method in PEERS:
+                    limit = min(limit, PEER_SECONDS)
+                if spent[method] > limit:
+                    self.give_up(method, f"stopped after {limit:.6g} s")
 
     def _stop_stuck_workers(self) -> None:
         with self._lock:

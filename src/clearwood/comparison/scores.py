@@ -195,7 +195,24 @@ def _point(
         answer.rules,
         answer.text,
         *mean_log_loss([one.sure for one in found], held, outcome),
+        tuple(_scores_by_fold(found, held, outcome)),
     )
+
+
+def _scores_by_fold(
+    found: Sequence[SizedAnswer], held: HeldOut, outcome: Outcome
+) -> list[tuple[float, float, float]]:
+    """Weight, error and log loss of each fold; the last NaN where it is unknown."""
+    rows = []
+    for k, one in enumerate(found):
+        weight, log_loss = held.weight[k], math.nan
+        loss = outcome.losses(held.truth[k], one.predicted)
+        if held.sure and one.sure is not None:
+            losses = outcome.proper_losses(held.sure[k], one.sure)
+            log_loss = float(np.average(losses, weights=weight))
+        error = float(np.average(loss, weights=weight))
+        rows.append((float(weight.sum()), error, log_loss))
+    return rows
 
 
 def _longest(answers: list[SizedAnswer], size: int) -> SizedAnswer | None:

@@ -108,7 +108,8 @@ class BernoulliBeta(Counts):
     a, b : float, default=0.5
         Pseudo-counts of 1 and of 0.
     borrowed : float, default=0.0
-        Pseudo-rows that a leaf of a meta-tree receives from its parent node.
+        Pseudo-rows that a node of a meta-tree lends its children, in proportion to
+        their rows.
 
     Examples
     --------
@@ -145,7 +146,8 @@ class CategoricalDirichlet(Counts):
     alpha : tuple of float
         One pseudo-count per class.
     borrowed : float, default=0.0
-        Pseudo-rows that a leaf of a meta-tree receives from its parent node.
+        Pseudo-rows that a node of a meta-tree lends its children, in proportion to
+        their rows.
 
     Examples
     --------

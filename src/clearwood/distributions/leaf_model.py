@@ -51,7 +51,7 @@ class LeafModel:
     """Unit of the target in kernels, a hyperparameter's: the evidence is bitwise the
     same whether the target and its prior are in metres or in kilometres."""
     borrowed: float = 0.0
-    """Pseudo-rows that a leaf of a tree receives from its parent; none elsewhere."""
+    """Pseudo-rows that a node of a tree lends its children; none elsewhere."""
     _adds: ClassVar[Callable[..., None]] = staticmethod(add_sums)
     """Kernel that adds rows, times their weights, to statistics."""
     _log_marginals: ClassVar[Callable[..., np.ndarray]]

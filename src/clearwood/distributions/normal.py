@@ -168,7 +168,8 @@ class NormalNormalGamma(MomentsLeaf):
     rounding : float, default=0.0
         Unit to whose multiples the values are rounded.
     borrowed : float, default=0.0
-        Pseudo-rows that a leaf of a meta-tree receives from its parent node.
+        Pseudo-rows that a node of a meta-tree lends its children, in proportion to
+        their rows.
 
     Examples
     --------

@@ -27,11 +27,11 @@ SHAPE_OF_PRECISION = 1.5
 SHARE_OF_VARIANCE = 0.1
 """Prior mode of a leaf's variance, as a share of the target's."""
 
-BORROWED = 4.0
-"""Pseudo-rows of a class leaf from its parent, for a tree searched on the same rows.
+BORROWED = 8.0
+"""Pseudo-rows that nodes of classes lend their children, in a fitted tree.
 
-Regression leaves have none: the RMSE would improve, but a random target would get
-splits."""
+Those of values lend none: the RMSE would improve, but a random target would get splits.
+In a tree that is grown here the number is chosen by cross-validation."""
 
 SAME_STEP = 1e-6
 """Tolerance for multiples of a step, as a share of the range of the values."""
@@ -72,7 +72,7 @@ def make_leaf(
     forest : bool
         Whether many trees are averaged, so that each may be large.
     borrowed : float
-        Pseudo-rows that a class leaf takes from its parent node.
+        Pseudo-rows that a node of classes lends its children.
     """
     n_classes = None if classes is None else len(classes)
     if isinstance(leaf, str) and leaf == "auto":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
+from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -39,20 +41,24 @@ from clearwood.metatree.conversion.sklearn_trees import ensemble_to_sklearn
 from clearwood.metatree.defaults import BORROWED, make_leaf
 from clearwood.metatree.exact.sum import exact_sum
 from clearwood.metatree.exact.trees import map_tree, structure_of
-from clearwood.metatree.growing.cart import grow_ensemble
-from clearwood.metatree.growing.from_ensemble import (
-    from_ensemble_tree,
-    from_sklearn_tree,
-    stop_unseen,
-)
-from clearwood.metatree.growing.missing import (
-    branch_for_missing,
-    send_missing_by_evidence,
+from clearwood.metatree.growing.from_ensemble import from_sklearn_tree
+from clearwood.metatree.growing.grown import (
+    POWERS,
+    GrowingRows,
+    Grown,
+    Setting,
+    choose_setting,
+    folds_of,
+    grow_tree,
 )
 from clearwood.metatree.posterior.coder import count_values
 from clearwood.metatree.posterior.meta_tree import MetaTree, SufficientStatistics
 from clearwood.metatree.posterior.predictive import Predictive
-from clearwood.metatree.posterior.prior import effective_questions, make_prior
+from clearwood.metatree.posterior.prior import (
+    check_prior,
+    effective_questions,
+    make_prior,
+)
 from clearwood.metatree.posterior.structure import (
     Structure,
     with_more_rows,
@@ -110,12 +116,12 @@ class _MetaTree(MapTreeMixin, BaseMetaTreeEstimator):
     # Fitting
 
     def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        # The sum over all trees, and a given tree, keep to the paper's prior.
-        grown = isinstance(self.structure, str) and self.structure == "cart"
-        searched = grown or not isinstance(self.structure, Structure | str)
+        # The sum over all trees, and a given tree, keep to the paper's prior; how many
+        # rows are lent in a tree that is grown here is chosen in `_grow`.
+        fitted = not isinstance(self.structure, Structure | str)
         leaf = make_leaf(
             self.leaf_model, getattr(self, "classes_", None), target, weight,
-            borrowed=BORROWED if searched else 0.0,
+            borrowed=BORROWED if fitted else 0.0,
         )  # fmt: skip
         if isinstance(self.structure, str):
             make = {"cart": self._grow, "exact": self._find_best}.get(self.structure)
@@ -133,7 +139,7 @@ class _MetaTree(MapTreeMixin, BaseMetaTreeEstimator):
         if rows.x is not None:
             warn_of_far_columns(rows.x, tree.structure.coder.features.names)
         tree.update(rows.codes, target, weight, rows.x)
-        self.meta_tree_, self.leaf_model_ = tree, leaf
+        self.meta_tree_, self.leaf_model_ = tree, tree.model
 
     def _grow(
         self,
@@ -143,34 +149,39 @@ class _MetaTree(MapTreeMixin, BaseMetaTreeEstimator):
         weight: np.ndarray,
         leaf: LeafModel,
     ) -> tuple[MetaTree, CodedRows]:
-        """Grow a CART; where missing values go is learned from the rows as well."""
-        model = self._tree_class(
-            max_depth=self.max_depth,
-            max_leaf_nodes=self.max_leaf_nodes,
-            max_features=self.max_features,
-            # The least weight, so that a row of weight 2 equals two rows.
-            min_weight_fraction_leaf=min(
-                0.5, self.min_samples_leaf * (1 - 1e-9) / weight.sum()
-            ),
-            random_state=int(as_generator(self.random_state).integers(2**31)),
-        )
-        classes = getattr(self, "classes_", None)
-        ensemble = grow_ensemble(encoded, features, target, weight, model, classes)
-        structure = stop_unseen(from_ensemble_tree(ensemble))
-        rows = rows_for(structure, leaf, encoded)
-        if self.missing == "branch":
-            structure = branch_for_missing(structure, rows.codes)
+        """Grow a CART; its priors are chosen by cross-validation if not given."""
+        check_prior(self.prior)
+        generator = as_generator(self.random_state)
+        seed = int(generator.integers(2**31))
+        powers = {"constant": (0,), "search-corrected": (1,)}.get(self.prior, POWERS)
+        x = columns_of_leaf(leaf, features, encoded)
+        rows = GrowingRows(encoded, target, weight, x)
+        # The least weight, so that a row of weight 2 equals two rows.
+        least = self.min_samples_leaf * (1 - 1e-9)
 
-        def count() -> np.ndarray:
-            ends = structure.route(rows.codes)
-            return effective_questions(structure, encoded, ends, model.max_features_)
-
-        g = make_prior(self.prior, self.split_prior, structure, True, count)
-        if self.missing == "evidence":
-            structure = send_missing_by_evidence(
-                structure, leaf, g, rows.codes, target, weight, rows.x
+        def grow(leaf: LeafModel, power: int, some: GrowingRows) -> Grown:
+            model = self._tree_class(
+                max_depth=self.max_depth,
+                max_leaf_nodes=self.max_leaf_nodes,
+                max_features=self.max_features,
+                min_weight_fraction_leaf=min(0.5, least / some.weight.sum()),
+                random_state=seed,
             )
-        return MetaTree(structure, leaf, g), rows
+            return grow_tree(
+                some, features, getattr(self, "classes_", None), model,
+                self.missing, self.split_prior, leaf, power,
+            )  # fmt: skip
+
+        setting = Setting(powers[0], leaf.borrowed)
+        if isinstance(self.leaf_model, str):
+            fold = folds_of(encoded, target, generator)
+            setting = choose_setting(
+                partial(grow, leaf, powers[0]), leaf, powers, rows, fold
+            )
+            leaf = replace(leaf, borrowed=setting.borrowed)  # type: ignore[type-var]
+        structure, prior = grow(leaf, setting.power, rows)
+        tree = MetaTree(structure, leaf, prior(setting.power))
+        return tree, rows_for(structure, leaf, encoded)
 
     def _find_best(
         self,
@@ -380,8 +391,9 @@ class MetaTreeClassifier(MetaTreeClassifierMixin, _MetaTree):
         ``max_features``), times the square root of the number of possible splits on the
         feature in the rows of the first fit: its distinct values less one, or ``2 ** (k
         - 1) - 1`` sets of its ``k`` categories. ``"auto"`` corrects where the structure
-        is grown here or comes with a fitted model, which is assumed to have seen the
-        same rows.
+        comes with a fitted model, which is assumed to have seen the same rows; in a
+        tree that is grown here five-fold cross-validation chooses between both priors
+        (unless a ``leaf_model`` is given: then it corrects).
     split_prior : float or array-like, default=0.5
         Prior probability of a split; one per node for structures of your own.
     leaf_model : "auto" or LeafModel, default="auto"
@@ -392,10 +404,12 @@ class MetaTreeClassifier(MetaTreeClassifierMixin, _MetaTree):
         target's, with three degrees of freedom; where values repeat and all are
         multiples of a step, this rounding bounds the precision of leaves. The settings
         are derived from the rows of the first fit; see ``leaf_model_``. In a tree that
-        is grown here or comes with a fitted model a class leaf also has four
-        pseudo-rows of its parent node, towards which its probabilities shrink; the
-        prior of the paper is ``CategoricalDirichlet.symmetric(n, 1 / n)`` for ``n``
-        classes.
+        is grown here a node also lends its children pseudo-rows, towards which leaves
+        shrink; cross-validation chooses their number among 1, 4, 16 and 64, by the log
+        density of held-out rows, and none, with few splits, where no number is better
+        than that by more than a standard error. A fitted tree lends eight rows to
+        classes, none to numbers. The prior of the paper is ``prior="constant"`` with
+        ``leaf_model=CategoricalDirichlet.symmetric(n, 1 / n)`` for ``n`` classes.
     missing : {"evidence", "branch"}, default="evidence"
         Where missing values go in a tree that is grown here. ``"evidence"``: at every
         split to the side with which the rows are more probable; where no row was

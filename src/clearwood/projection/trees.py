@@ -143,10 +143,10 @@ def scores_of(
     if family == "classes":
         n_draws, n_rows, n_classes = draws.shape
         by_row = draws.transpose(1, 0, 2).reshape(n_rows, n_draws * n_classes)
-        return by_row / n_draws, LossForm(LOG_MEAN)
+        return by_row / n_draws, LossForm(LOG_MEAN, soft=1.0)
     centre = float(product(share, predictive.mean))
     if family == "counts":
-        return draws.T / (centre * len(draws) or 1.0), LossForm(LOG_MEAN)
+        return draws.T / (centre * len(draws) or 1.0), LossForm(LOG_MEAN, soft=1.0)
     values = draws - centre
     unit = np.sqrt(np.mean(product(values**2, share))) or 1.0
     values = values / unit

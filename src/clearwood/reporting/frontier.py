@@ -61,6 +61,7 @@ def summarize_frontier(
         "has_better_peer": _better_peer(frontier) is not None,
         "lowest": None if lowest is None else _short(frontier, lowest),
         "fewest": None if fewest is None else _short(frontier, fewest),
+        "corrected_error": None if fewest is None else _known(frontier.enough_error()),
         "model": model,
         "model_error": _known(frontier.model_error),
         "model_spread": _known(frontier.model_error_se),

@@ -16,7 +16,8 @@ namespace clearwood::search {
 
 // SQUARES   : `hard` times the loss of the score that is predicted to be largest, and
 //             `soft` times squared differences
-// LOG_MEAN  : cross-entropy of probabilities, or the deviance of rates
+// LOG_MEAN  : `soft` times the divergence from probabilities, or half the deviance of
+//             rates
 // LOG_VARIANCE : the log of the variance; scores are pairs, a value and its square
 // REGRET    : one score is predicted, and lost is how much larger another one is
 enum LossKind : int { SQUARES, LOG_MEAN, LOG_VARIANCE, REGRET };
@@ -43,14 +44,13 @@ inline double factors_of(const LossForm& form, View<const double, 1> predicted,
         if (form.kind == REGRET)
             factors[s] = predicted[s];
         else if (form.kind == LOG_MEAN)
-            factors[s] = std::log(predicted[s]);
+            factors[s] = form.soft * std::log(predicted[s]);
         else
             factors[s] = 2.0 * form.soft * predicted[s];
     }
     if (form.kind == REGRET) return 0.0;
-    if (form.kind == LOG_MEAN) return total;
     if (form.hard > 0.0) factors[argmax(predicted)] += form.hard;
-    return form.soft * squares;
+    return form.soft * (form.kind == LOG_MEAN ? total : squares);
 }
 
 // Write what costs rows least, by the sums of their scores and shares. Rows without

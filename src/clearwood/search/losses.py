@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import xlogy
 
 from clearwood._kernels import search as _kernels
 from clearwood._kernels.search import LOG_MEAN, REGRET, SQUARES
@@ -33,10 +34,11 @@ class LossForm(NamedTuple):
     ----------
     kind : int
         ``SQUARES``: ``hard`` times the deficit of the predicted score relative to the
-        largest, and ``soft`` times squared differences. ``LOG_MEAN``: the cross-entropy
-        of probabilities, or the deviance of rates. ``LOG_VARIANCE``, of trees only: the
-        log of the variance, summed over pairs of scores, a value and its square.
-        ``REGRET``: one score is predicted, and the loss is the excess of another one.
+        largest, and ``soft`` times squared differences. ``LOG_MEAN``: ``soft`` times
+        the divergence from probabilities, or half the deviance of rates.
+        ``LOG_VARIANCE``, of trees only: the log of the variance, summed over pairs of
+        scores, a value and its square. ``REGRET``: one score is predicted, and the loss
+        is the excess of another one.
     hard, soft : float
     """
 
@@ -97,7 +99,7 @@ class Loss:
 
     @classmethod
     def logarithmic(cls, target: np.ndarray, weight: np.ndarray) -> Loss:
-        """Cross-entropy to probabilities of classes, or the deviance of rates.
+        """Divergence from probabilities of classes, or half the deviance of rates.
 
         Predictions have no order, so that it is for lists without signs only.
 
@@ -107,7 +109,7 @@ class Loss:
         >>> loss.best_value(np.array([True, True]))
         [0.7, 0.3]
         """
-        return cls(LossForm(LOG_MEAN), target, weight / weight.sum())
+        return cls(LossForm(LOG_MEAN, soft=1.0), target, weight / weight.sum())
 
     @classmethod
     def probabilities(
@@ -147,8 +149,10 @@ class Loss:
     @cached_property
     def base(self) -> np.ndarray:
         """Loss of each row for a prediction of 0 everywhere without a class."""
-        squares = self.form.soft * (self.target**2).sum(axis=1)
-        return self.share * (self.form.hard * self.target.max(axis=1) + squares)
+        log = self.form.kind == LOG_MEAN
+        least = xlogy(self.target, self.target) - self.target if log else self.target**2
+        soft = self.form.soft * least.sum(axis=1)
+        return self.share * (self.form.hard * self.target.max(axis=1) + soft)
 
     @cached_property
     def constant(self) -> float:

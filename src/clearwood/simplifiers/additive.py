@@ -26,7 +26,6 @@ from clearwood.simplifiers._common.base import (
 from clearwood.simplifiers._common.scoring import (
     CLASS_WEIGHT,
     SCORING,
-    SOFTNESS_FOR_LOG_LOSS,
     at_stake,
 )
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, BaseSizePath
@@ -93,7 +92,7 @@ class _AdditiveRules(BaseSizePath):
             total = target.sum(axis=1)
             target, weight = target / total[:, None], weight * total
         loss = kind.of(target, weight)
-        penalised = at_stake(training.soft_loss(SOFTNESS_FOR_LOG_LOSS))
+        penalised = at_stake(training.soft_loss(1.0))
         problem = make_sum_problem(
             training.grid,
             loss,
@@ -181,12 +180,11 @@ class AdditiveRulesClassifier(RuleClassifierMixin, _AdditiveRules):
     scoring : {"auto", "log_loss", "agreement", "balanced"} or callable, default="auto"
         Score that chooses the number of rules on held-out rows. "auto": log
         loss of the probabilities of the rules against those of the ensemble (R2 for
-        regression). "log_loss": the same, and the search weights probabilities more,
-        classes less. "agreement": the share of rows for which rules and ensemble
-        predict the same class. "balanced": the mean of the agreement in each class;
-        unless ``class_weight`` is given, the fit weights classes as if equally
-        frequent. Or a function of the targets and predictions (probabilities or values)
-        of some rows that returns one number per row, higher is better.
+        regression). "log_loss": the same. "agreement": the share of rows for which
+        rules and ensemble predict the same class. "balanced": the mean of the agreement
+        in each class; unless ``class_weight`` is given, the fit weights classes as if
+        equally frequent. Or a function of the targets and predictions (probabilities or
+        values) of some rows that returns one number per row, higher is better.
     class_weight : "balanced", dict from label to float, or None, default=None
         Weights of the classes: the sum is fitted as if a class had that many times its
         rows, and predicts such probabilities. "balanced" finds rare classes: weights

@@ -27,6 +27,23 @@ KINDS = ("list", "tree", "additive")
 """Methods that "auto" chooses from, in order of how easily their rules are read."""
 
 
+def default_method(task: str, ordered: bool) -> str:
+    """Method if none is named.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+    ordered : bool
+        Whether only an ordered list will do.
+
+    Examples
+    --------
+    >>> default_method("regression", False), default_method("regression", True)
+    ('additive', 'list')
+    """
+    return "list" if task == "classification" or ordered else "additive"
+
+
 def estimator_class(method: str, task: str) -> Any:
     """Estimator class of a method.
 
@@ -82,7 +99,7 @@ def simplify(
     X: Any,
     y: Any = None,
     *,
-    method: str = "list",
+    method: str | None = None,
     max_rules: int = 10,
     sample_weight: Any = None,
     groups: Any = None,
@@ -111,14 +128,17 @@ def simplify(
     y : array-like of shape (n_samples,), or str, optional
         True labels or values, to report the precision of the rules; for a table read in
         blocks, the name of a column.
-    method : str, default="list"
-        "list": :class:`RuleListClassifier`; "tree": :class:`DistilledTreeClassifier`;
-        "born-again": :class:`BornAgainTreeClassifier`; "additive":
-        :class:`AdditiveRulesClassifier`; "in-trees": :class:`InTreesClassifier`; "fab"
-        and "em": :class:`FABRulesClassifier`; "node-harvest":
-        :class:`NodeHarvestClassifier`; or the regressor of the same name. "auto" fits a
-        list, a tree and a sum ("additive"), and returns the best on held-out rows by
-        ``scoring``; the first of those within half a standard error of it.
+    method : str, optional
+        By default "additive" for values, which is closer to most models than a list of
+        as many rules, and "list" for classes, or if ``pinned`` or ``monotonic_cst`` is
+        given. "list": :class:`RuleListClassifier`; "tree":
+        :class:`DistilledTreeClassifier`; "born-again":
+        :class:`BornAgainTreeClassifier`; "additive": :class:`AdditiveRulesClassifier`;
+        "in-trees": :class:`InTreesClassifier`; "fab" and "em":
+        :class:`FABRulesClassifier`; "node-harvest": :class:`NodeHarvestClassifier`; or
+        the regressor of the same name. "auto" fits a list, a tree and a sum
+        ("additive"), and returns the best on held-out rows by ``scoring``; the first of
+        those within half a standard error of it.
     max_rules : int, default=10
         Maximum number of rules, the default rule (``otherwise``) included.
     sample_weight : array-like of shape (n_samples,), optional
@@ -189,7 +209,7 @@ def _find(
     rows: RowsOfTable,
     groups: Any,
     table: RowBlocks | None,
-    method: str,
+    method: str | None,
     random_state: Any,
     pinned: Any,
     settings: dict[str, Any],
@@ -200,6 +220,8 @@ def _find(
     """
     X, y, sample_weight = rows
     task = task_of(model, X)
+    ordered = pinned is not None or "monotonic_cst" in settings
+    method = method or default_method(task, ordered)
     left = sample_weight
     if pinned is not None:
         model = read_model(model, X, y, task=task)

@@ -22,20 +22,15 @@ from clearwood.simplifiers._common.base import (
     RuleClassifierMixin,
     RuleRegressorMixin,
 )
-from clearwood.simplifiers._common.scoring import (
-    CLASS_WEIGHT,
-    SCORING,
-    at_stake,
-    softness,
-)
+from clearwood.simplifiers._common.scoring import CLASS_WEIGHT, SCORING, at_stake
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, BaseTreePath
+
+SOFTNESS = 1.0
+"""Weight of the squared error of probabilities beside the regret: half of it ranks rows
+less well, three times as much lowers the agreement of classes."""
 
 
 class _DistilledTree(BaseTreePath):
-    # Weight of the squared error of probabilities beside the regret: among splits with
-    # the same predicted classes, it prefers the better probabilities; a larger weight
-    # ranks rows better, but lowers agreement of classes in trees of few leaves.
-    _softness = 0.1
     _reads_sparse = True
     _parameter_constraints: dict[str, Any] = {
         **CORE,
@@ -83,7 +78,7 @@ class _DistilledTree(BaseTreePath):
     def _fit(
         self, training: Training, generator: np.random.Generator
     ) -> list[GrownNode]:
-        loss = training.soft_loss(softness(self.scoring, self._softness))
+        loss = training.soft_loss(SOFTNESS)
         problem = make_tree_problem(
             training.grid,
             loss,
@@ -141,12 +136,11 @@ class DistilledTreeClassifier(RuleClassifierMixin, _DistilledTree):
     scoring : {"auto", "log_loss", "agreement", "balanced"} or callable, default="auto"
         Score that chooses the number of rules on held-out rows. "auto": log
         loss of the probabilities of the rules against those of the ensemble (R2 for
-        regression). "log_loss": the same, and the search weights probabilities more,
-        classes less. "agreement": the share of rows for which rules and ensemble
-        predict the same class. "balanced": the mean of the agreement in each class;
-        unless ``class_weight`` is given, the fit weights classes as if equally
-        frequent. Or a function of the targets and predictions (probabilities or values)
-        of some rows that returns one number per row, higher is better.
+        regression). "log_loss": the same. "agreement": the share of rows for which
+        rules and ensemble predict the same class. "balanced": the mean of the agreement
+        in each class; unless ``class_weight`` is given, the fit weights classes as if
+        equally frequent. Or a function of the targets and predictions (probabilities or
+        values) of some rows that returns one number per row, higher is better.
     class_weight : "balanced", dict from label to float, or None, default=None
         Weights of the classes: rules predict the class whose probability times its
         weight is largest, and print the unweighted probability. "balanced" finds rare

@@ -130,7 +130,7 @@ def _read_tree(place: Place, rules: RuleSet) -> Tree:
             continue
         question = sides.read(node)
         if len(below) < 2 or question["yes"].feature != question["no"].feature:
-            node.fail("half a question", "two sides of one feature")
+            node.fail("half a split", "both sides of one feature")
         yes, no = question.values()
         below.append(Question(yes, no, below.pop(), below.pop()))
     is_whole = len(below) == 1 and place.size() == 2 * rules.n_rules - 1

@@ -1,4 +1,4 @@
-"""Leaves that borrow rows from the node above, and values that were rounded."""
+"""Nodes that lend rows to their children, and values that were rounded."""
 
 import numpy as np
 import pytest
@@ -13,13 +13,13 @@ TARGETS = {
 CODES = [[0, 0], [0, 0], [0, 1], [0, 1], [1, 0], [1, 1], [5, 0]]
 
 
-def lent(model, stats):
+def lent(model, known, above, own):
     """Some rows' worth of statistics, one number after the other."""
-    weight = float(model.weight_of(stats))
-    share = min(model.borrowed / weight, 1.0)
+    part = float(model.weight_of(own)) / float(model.weight_of(above))
+    share = min(model.borrowed * part / float(model.weight_of(known)), 1.0)
     if model.n_columns is None:
-        return stats * share
-    return np.array([weight * share, stats[1], stats[2] * share])
+        return known * share
+    return np.array([known[0] * share, known[1], known[2] * share])
 
 
 @pytest.mark.parametrize("kind", TARGETS)
@@ -28,7 +28,9 @@ def test_a_node_knows_its_rows_and_those_lent_from_above(kind):
     tree = MetaTree(given([0, 1, 1], n_values=2), model, 0.4).update(CODES, y)
     posterior, s = tree.posterior(), tree.structure
     for node in range(1, s.n_nodes):
-        from_above = lent(model, posterior.known[s.parent[node]])
+        up = s.parent[node]
+        stats = posterior.known[up], posterior.total[up], posterior.total[node]
+        from_above = lent(model, *stats)
         both = from_above[None].copy()
         model.merge(both, posterior.total[[node]])
         np.testing.assert_allclose(posterior.known[node], both[0])
@@ -37,13 +39,24 @@ def test_a_node_knows_its_rows_and_those_lent_from_above(kind):
     np.testing.assert_array_equal(posterior.known[0], posterior.total[0])
     # Theorem 1 by hand; the last row stops at the root, and borrows from it.
     node = model.log_marginal(posterior.total[0])
-    from_root = lent(model, posterior.known[0])
+    known, own = posterior.known[0], posterior.own[0]
+    from_root = lent(model, known, posterior.total[0], own)
     both = from_root[None].copy()
     model.merge(both, posterior.own[[0]])
     stopped = model.log_marginal(both[0]) - model.log_marginal(from_root)
     below = posterior.log_q[1] + posterior.log_q[2] + stopped
     expected = np.logaddexp(np.log(0.6) + node, np.log(0.4) + below)
     assert posterior.log_q[0] == pytest.approx(expected)
+
+
+def test_leaves_shrink_by_the_rows_of_their_parent_and_empty_ones_are_it():
+    model = NormalNormalGamma(0.0, kappa=1e-12, borrowed=5.0)
+    y = np.array([1.0, 2.0, 6.0, 9.0])
+    tree = MetaTree(given([0], n_values=3), model, 1.0).update([[0], [0], [0], [1]], y)
+    predicted = tree.predictive([[0], [1], [2]]).mean()
+    # Hierarchical shrinkage: the difference from above over 1 + lambda / n.
+    expected = y.mean() + (np.array([3.0, 9.0]) - y.mean()) / (1 + 5.0 / 4)
+    np.testing.assert_allclose(predicted, [*expected, y.mean()])
 
 
 @pytest.mark.parametrize("kind", TARGETS)

@@ -289,7 +289,7 @@ class MetaTree:
         _, parent, first_child, _ = near
         total = add_below(model, own, parent)
         log_marginal = model.log_marginal_in_unit(total)
-        log_stopped = evidence_of_stopped(model, total, own, first_child)
+        log_stopped = evidence_of_stopped(model, total, total, own, first_child)
         known = own, total, log_marginal, log_stopped
         _kernels.learn_near(near, came, known, self.g, _arrays_of(state))
         return self

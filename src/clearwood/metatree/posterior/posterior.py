@@ -16,12 +16,17 @@ and given the rows a tree splits at ``s`` with the probability (9)
 an inner node, unlike in the paper (an unseen category, a missing value): they are one
 more child, a leaf, and their evidence one more factor of ``prod_children``.
 
-A node may use some rows of its parent as pseudo-data, also unlike in the paper: besides
-its own rows it then has those of the parent, thinned to at most a given number. Its
-prior is the leaf's updated by these pseudo-rows, so that ``p(y_s)`` is the evidence of
-pseudo-rows and own rows together over that of the pseudo-rows. The prior depends on the
-targets (an empirical prior); given it, all above holds unchanged, as the score of a
-node depends on its path alone.
+A node may lend rows to its children, also unlike in the paper: besides its own rows, a
+child ``c`` of ``s`` then has those known to ``s`` as pseudo-rows, thinned to ``lambda
+n_c / n_s``, where ``n`` are numbers of own rows. The prior of the leaf is updated by
+these pseudo-rows, so that ``p(y_c)`` is the evidence of pseudo-rows and own rows
+together over that of the pseudo-rows. Own rows have the share ``1 / (1 + lambda /
+n_s)`` in the mean of ``c``, as in hierarchical shrinkage (Agarwal et al. 2022): as in
+Zellner's g-prior, the prior weighs a share of the rows, so that a small leaf is not
+shrunk more than a large one beside it. The prior depends on the targets (an empirical
+prior); given it, all above holds unchanged, as the score of a node depends on its path
+alone. All follows from the statistics of the rows: batches, shards and the removal of
+rows are as exact as without loans.
 
 Parents precede their children. ``_kernels.learn_in_turn`` is Proposition 1, row by row.
 """
@@ -69,7 +74,7 @@ def compute_posterior(
     if model.borrowed:
         known, lent = lend_down(model, total, structure.parent)
     log_marginal = _log_marginal_given(model, known, lent)
-    log_stopped = evidence_of_stopped(model, known, own, structure.first_child)
+    log_stopped = evidence_of_stopped(model, known, total, own, structure.first_child)
     # q_s and the odds of a split, from the leaves up: (9) to (11).
     log_not_g, log_g = _kernels.logs_of_prior(g)
     log_q, log_odds = _kernels.evidence_up(
@@ -105,40 +110,57 @@ def lend_down(
 
     Examples
     --------
-    Of ten rows, five and five, the first child has three of one class, and gets two:
+    Of ten rows, the children have two and eight, and get as many of ten lent ones:
 
     >>> from clearwood.distributions import CategoricalDirichlet
-    >>> model = CategoricalDirichlet((0.5, 0.5), borrowed=2.0)
-    >>> total = np.array([[5.0, 5.0], [3.0, 0.0], [2.0, 5.0]])
+    >>> model = CategoricalDirichlet((0.5, 0.5), borrowed=10.0)
+    >>> total = np.array([[5.0, 5.0], [2.0, 0.0], [3.0, 5.0]])
     >>> lend_down(model, total, np.array([-1, 0, 0], np.int32))[0].tolist()
-    [[5.0, 5.0], [4.0, 1.0], [3.0, 6.0]]
+    [[5.0, 5.0], [3.0, 1.0], [7.0, 9.0]]
     """
     known, lent = total.copy(), np.zeros_like(total)
     depth = _kernels.node_depths(parent)
     order = np.argsort(depth, kind="stable")
     starts = np.searchsorted(depth[order], np.arange(1, depth.max() + 1))
     for level in np.split(order, starts)[1:]:
-        lent[level] = thinned(model, known[parent[level]])
-        both = lent[level]
+        above = parent[level]
+        both = loans(model, known[above], total[above], total[level])
+        lent[level] = both
         model.merge(both, total[level])
         known[level] = both
     return known, lent
 
 
-def thinned(model: LeafModel, stats: np.ndarray) -> np.ndarray:
-    """Statistics scaled down to the number of pseudo-rows of a leaf, if above it."""
-    weight = model.weight_of(stats)[:, None]
-    share = model.borrowed / np.maximum(weight, model.borrowed or 1.0)
-    lent = share * stats
+def loans(
+    model: LeafModel, known: np.ndarray, above: np.ndarray, own: np.ndarray
+) -> np.ndarray:
+    """Pseudo-rows of nodes: rows known to their parents, thinned.
+
+    Parameters
+    ----------
+    model : LeafModel
+    known, above, own : ndarray of shape (n, n_stats)
+        Statistics of the parent with its own pseudo-rows and without, and of the node.
+    """
+    weight, n = model.weight_of(known), model.weight_of(own)
+    # A node without rows has no other estimate than its parent's.
+    part = np.divide(n, model.weight_of(above), out=np.ones_like(n), where=n > 0)
+    number = model.borrowed * part
+    share = np.divide(number, weight, out=np.ones_like(n), where=weight > number)
+    lent = share[:, None] * known
     if model.n_columns is not None:
         # A mean does not shrink with the number of rows.
         means = slice(1, 1 + model.n_columns)
-        lent[:, means] = np.where(lent[:, :1] > 0, stats[:, means], 0.0)
+        lent[:, means] = np.where(lent[:, :1] > 0, known[:, means], 0.0)
     return lent
 
 
 def evidence_of_stopped(
-    model: LeafModel, known: np.ndarray, own: np.ndarray, first_child: np.ndarray
+    model: LeafModel,
+    known: np.ndarray,
+    total: np.ndarray,
+    own: np.ndarray,
+    first_child: np.ndarray,
 ) -> np.ndarray:
     """Evidence of the rows that stop at inner nodes.
 
@@ -147,7 +169,7 @@ def evidence_of_stopped(
     log_stopped = np.zeros(len(own))
     stopped = _kernels.stops(own, first_child)
     if stopped.size:
-        lent = thinned(model, known[stopped])
+        lent = loans(model, known[stopped], total[stopped], own[stopped])
         both = lent.copy()
         model.merge(both, own[stopped])
         log_stopped[stopped] = _log_marginal_given(model, both, lent)

@@ -122,6 +122,14 @@ def make_prior(
     count_searched : callable
         Number of candidates for ``search_corrected_prior``; called only for that.
     """
+    check_prior(prior)
+    if prior == "constant" or (prior == "auto" and not searched):
+        return constant_prior(structure, g)
+    return search_corrected_prior(structure, g, count_searched())
+
+
+def check_prior(prior: Any) -> None:
+    """Raise an error for an invalid name of a prior."""
     if not isinstance(prior, str) or prior not in (
         "auto", "constant", "search-corrected"
     ):  # fmt: skip
@@ -129,9 +137,6 @@ def make_prior(
             f"prior is {prior!r}; expected 'auto', 'constant' or 'search-corrected'. "
             "Pass custom probabilities as split_prior."
         )
-    if prior == "constant" or (prior == "auto" and not searched):
-        return constant_prior(structure, g)
-    return search_corrected_prior(structure, g, count_searched())
 
 
 # Number of candidates of a search

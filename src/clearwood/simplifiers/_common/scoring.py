@@ -13,6 +13,7 @@ import numpy as np
 from clearwood._estimators import StrOptions
 from clearwood.exceptions import InputError
 from clearwood.rules import Training
+from clearwood.search import Loss
 
 SCORING: dict[str, list[Any]] = {
     "classification": [
@@ -26,18 +27,29 @@ SCORING: dict[str, list[Any]] = {
 CLASS_WEIGHT: list[Any] = [StrOptions({"balanced"}), dict, None]
 """Constraint of ``class_weight``."""
 
-SOFTNESS_FOR_LOG_LOSS = 1.0
-"""Weight of the squared error of probabilities beside the regret, in the search for
-rules for classes evaluated by log loss; a larger weight is no better."""
-
 FULL_PENALTY = 0.1
 """Loss of the best constant above which penalties apply in full. With a rare class the
 loss is small, and full penalties would leave the constant."""
 
 
-def softness(scoring: Any, usual: float) -> float:
-    """Weight of the squared error of probabilities in the search, given a scoring."""
-    return SOFTNESS_FOR_LOG_LOSS if scoring == "log_loss" else usual
+def search_loss(training: Training, scoring: Any, softness: float) -> Loss:
+    """Loss that the search minimises, given a scoring.
+
+    Parameters
+    ----------
+    training : Training
+    scoring : str or callable
+    softness : float
+        Weight of the squared error of probabilities beside the regret, unless classes
+        are evaluated by log loss.
+
+    Returns
+    -------
+    Loss
+    """
+    if scoring == "log_loss" and training.classes:
+        return Loss.logarithmic(training.standardised, training.weight)
+    return training.soft_loss(softness)
 
 
 def at_stake(loss: Any) -> float:

@@ -25,7 +25,10 @@ from clearwood.search import (
     refine,
 )
 from clearwood.search.losses import Loss
-from clearwood.simplifiers.rule_list import LITERAL_PENALTY, OVERLAP_PENALTY
+from clearwood.simplifiers.rule_list import OVERLAP_PENALTY
+
+LITERAL_PENALTY = 0.004
+"""Penalty per literal: twice that of lists, whose search starts from few literals."""
 
 KAPPA = 1e-6
 """A statement belongs to a box where its probability is within this of 0 or 1."""
