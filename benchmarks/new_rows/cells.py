@@ -1,6 +1,6 @@
 """Estimates of lists for new rows against known truth, by cells.
 
-python -m benchmarks.new_rows.cells [--quick] [--fresh]
+python -m benchmarks.new_rows.cells [--quick] [--fresh] [--tables]
 
 Cells are numbers of rows, scorings, sizes of rules and kinds of truth.
 """
@@ -112,12 +112,15 @@ NOTES = (
 
 
 def main():
-    options = arguments(__doc__)
+    options = arguments(__doc__, tables="only the page")
     warnings.simplefilter("ignore")
     keys = ["set", "n_rows", "task", "scoring", "model", "seed"]
     study = Study("new_rows_cells", keys, options)
-    study.run(cases(options))
+    asked = cases(options)
+    if not options.tables:
+        study.run(asked)
     frame = study.frame()
+    n_done = len(frame.groupby(keys))
     frame["size"] = pd.cut(frame.rows, [*SIZES, np.inf], labels=list(SIZES.values()))
     frame = frame.sort_values(["task", "n_rows"], key=lambda column: (
         column.astype(int) if column.name == "n_rows" else column
@@ -125,6 +128,7 @@ def main():
     study.write_markdown(
         "Estimates for new rows, by cells",
         NOTES,
+        f"{n_done} of {len(asked)} cases; the command runs the others.",
         table(frame, "task"),
         table(frame, "task", "n_rows", "scoring"),
         table(frame.sort_values(["task", "size"]), "task", "size"),

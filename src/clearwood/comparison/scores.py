@@ -110,7 +110,7 @@ def _mean_and_spread(
     mean = float(np.average(loss, weights=weight))
     off = weight * (loss - mean)
     if len(groups):
-        off = np.bincount(np.concatenate(groups), off)
+        off = np.bincount(np.concatenate(groups), off).astype(np.float64)
     spread = math.sqrt(float((off**2).sum()))
     return mean, spread / float(weight.sum())
 

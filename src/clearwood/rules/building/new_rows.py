@@ -265,8 +265,9 @@ def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> 
         approximate a wrong model show it by their probabilities.
     """
     rows, mean, variance = _lines_on(rules, training)
-    usual = _usual(rules, training)
-    lines = FitAndHeldOut(rows, mean, variance, *usual, _literals(rules), rows, mean)
+    of_all, spread = _usual(rules, training)
+    literals = _literals(rules)
+    lines = FitAndHeldOut(rows, mean, variance, of_all, spread, literals, rows, mean)
     own = product(shrinkage.weight, _own_share(lines, shrinkage.usual_rows)[0])
     mean, variance = _mean(lines, own), _variance(lines, own)
     means, _, counts = _at(lines, shrinkage.usual_rows, shrinkage.evidence)
@@ -275,7 +276,7 @@ def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> 
     counts = 1 / (product(shrinkage.weight, 1 / counts) + _relative(differ, variance))
     pooled = rows / np.where(own > 0, own, np.inf)
     estimated = [
-        _with_estimate(rule, *map(float, known), training.outcome)
+        _with_estimate(rule, training.outcome, *map(float, known))
         for rule, *known in zip(rules, mean, variance, pooled, counts, strict=True)
     ]
     if training.classes and isinstance(rules, RuleList):
@@ -288,7 +289,7 @@ def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> 
 
 
 def _with_estimate(
-    rule: Rule, mean: float, spread: float, rows: float, counts: float, outcome: Outcome
+    rule: Rule, outcome: Outcome, mean: float, spread: float, rows: float, counts: float
 ) -> Rule:
     """A rule with its estimate, from pooled rows and what they count for."""
     if rows == 0:
