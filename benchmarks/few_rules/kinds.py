@@ -24,6 +24,9 @@ MOST_ROWS, NEW_ROWS, SPLITS = 1000, 2000, 2
 FEWEST = 20
 """Rows of a class; smaller classes are left out, lest the model does not know them."""
 
+MOST_LEVELS = 255
+"""Levels that the model can take; a column of more is left out."""
+
 KINDS = {
     "list": {"method": "list"},
     "list, log loss": {"method": "list", "scoring": "log_loss"},
@@ -63,6 +66,8 @@ def main():
 def measure(task, about, split, kind):
     """Scores of one kind of rules, and of the model that they approximate."""
     X, y = fresh_table(about, split)
+    texts = X.select_dtypes("category")
+    X = X.drop(columns=[c for c in texts if texts[c].nunique() > MOST_LEVELS])
     y = y.to_numpy(float) if task == "values" else y.astype(str).to_numpy()
     if task == "classes":
         kept = y[:, None] == np.unique(y)[np.unique(y, return_counts=True)[1] >= FEWEST]
@@ -105,9 +110,6 @@ def fitted_model(task, X, y):
         else HistGradientBoostingClassifier
     )
     settings = {"max_iter": 60, "learning_rate": 0.07, "random_state": 0}
-    few = all(X[c].nunique() <= 255 for c in X.select_dtypes("category"))
-    if not few:
-        X = X.drop(columns=[c for c in X if X[c].dtype == "category"])
     return make(categorical_features="from_dtype", **settings).fit(X, y)
 
 

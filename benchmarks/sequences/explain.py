@@ -49,19 +49,19 @@ LEAST = 1e-6
 
 
 @lru_cache(maxsize=1)
-def network_of(name, seed, quick):
+def network_of(name, seed, quick, of=networks.SHAKESPEARE):
     """What ``explain_rnn`` takes: a network, what it reads, and more about both."""
-    text, share = networks.to_read(quick)
+    text, share = networks.to_read(quick, of)
     given = {"test_size": share}
     if name in networks.HYBRIDS:
         return networks.hybrid(name, seed, quick), text, given
-    symbols = networks.symbols_of(quick)
-    return networks.plain(name, seed, quick), text, given | {"symbols": symbols}
+    symbols = networks.symbols_of(quick, of)
+    return networks.plain(name, seed, quick, of), text, given | {"symbols": symbols}
 
 
-def explained(name, seed, way, n_states, quick):
+def explained(name, seed, way, n_states, quick, of=networks.SHAKESPEARE):
     """A network read as an automaton, and the seconds that it took."""
-    network, text, given = network_of(name, seed, quick)
+    network, text, given = network_of(name, seed, quick, of)
     with warnings.catch_warnings():
         # That tables of symbols explain more is what the page is to show.
         warnings.simplefilter("ignore", PoorFidelityWarning)
@@ -105,9 +105,9 @@ def curve(name, way, seed, quick):
         }
 
 
-def continuous(name, algorithm, seed, quick):
+def continuous(name, algorithm, seed, quick, of=networks.SHAKESPEARE):
     """A Gaussian hidden Markov model of a network's vectors, foretelling characters."""
-    trace = explained(name, seed, CLUSTERS, 2, quick)[0].trace
+    trace = explained(name, seed, CLUSTERS, 2, quick, of)[0].trace
     vectors, codes = trace.states.astype(float), trace.codes
     n_learned = int((~trace.is_held_out).sum())
     fitted = vectors[: min(n_learned, N_FITTED)]

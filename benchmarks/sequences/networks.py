@@ -1,11 +1,9 @@
-"""Networks that the studies read: trained once on Tiny Shakespeare, then kept.
+"""Networks that the studies read: trained once on a text, then kept.
 
 They are kept in ``build/networks``, which git ignores; who deletes it gets the same
-ones again. The first nine tenths of the text are to learn from. Needs torch
-(``pip install clearwood[torch]``).
+ones again. Needs torch (``pip install clearwood[torch]``).
 """
 
-import lzma
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -14,17 +12,15 @@ import torch
 from torch import nn
 
 import clearwood as cw
-from benchmarks._data import SHARED
 from benchmarks._study import ROOT
+from benchmarks.sequences import cases
 
 KEPT = ROOT / "build" / "networks"
+SHAKESPEARE = "shakespeare"
 QUICK_CHARACTERS = 100_000
-JUDGED = 0.1
-"""Share of the text, at its end, that no network has learned from."""
-
-N_READ = 400_000
-"""Characters, at the end of the text, that networks read to be explained. Pictures and
-trees are judged on those that networks have not learned from either."""
+N_READ, N_JUDGED = 400_000, 111_540
+"""Characters that networks read to be explained, and how many of these, at the end,
+neither networks nor pictures nor trees have learned from."""
 
 N_STREAMS, WINDOW, RATE = 16, 64, 0.01
 """Of the plain networks; those of the hybrids' training too."""
@@ -43,51 +39,50 @@ class Size(NamedTuple):
 
 
 HYBRIDS = {
-    "LSTM 10": Size(10),
     "hybrid 10+10": Size(10, N_HMM_STATES),
+    "LSTM 10": Size(10),
     "LSTM 20": Size(20),
     "hybrid 20+10": Size(20, N_HMM_STATES),
+    "hybrid 10+20": Size(10, 20),
+    "hybrid 20+20": Size(20, 20),
 }
-"""Of this library: rows of table 17."""
+"""Of this library: rows of table 17, in the order in which the studies take them."""
 
 PLAIN = {"GRU 20": (nn.GRU, 20, 1), "two-layer LSTM 20": (nn.LSTM, 20, 2)}
 """As anybody would write them: module, units and layers."""
 
 
 @lru_cache(maxsize=2)
-def text_of(quick):
-    """Tiny Shakespeare, or its beginning."""
-    with lzma.open(SHARED / "text" / "tinyshakespeare.txt.xz", "rt") as file:
-        text = file.read()
-    return text[:QUICK_CHARACTERS] if quick else text
+def parts_of(quick, of=SHAKESPEARE):
+    """A text to learn from, and to judge by."""
+    train, judged = cases.parts_of(of)
+    if quick:
+        return train[:QUICK_CHARACTERS], judged[: QUICK_CHARACTERS // 10]
+    return train, judged
 
 
-def parts_of(quick):
-    """The text to learn from, and to judge by."""
-    text = text_of(quick)
-    n_judged = round(JUDGED * len(text))
-    return text[:-n_judged], text[-n_judged:]
+def to_read(quick, of=SHAKESPEARE):
+    """What networks read, and the share of it, at its end, to judge by."""
+    train, judged = parts_of(quick, of)
+    judged = judged[:N_JUDGED]
+    text = train[len(judged) - N_READ :] + judged
+    return text, len(judged) / len(text)
 
 
-def to_read(quick):
-    """The end of the text, and the share of it, at its end, to judge by."""
-    text = text_of(quick)[-N_READ:]
-    return text, len(parts_of(quick)[1]) / len(text)
-
-
-def symbols_of(quick):
+@lru_cache(maxsize=2)
+def symbols_of(quick, of=SHAKESPEARE):
     """All characters, in order."""
-    return sorted(set(text_of(quick)))
+    return sorted(set("".join(parts_of(quick, of))))
 
 
-def encoded(text, quick):
+def encoded(text, quick, of=SHAKESPEARE):
     """A text as numbers."""
-    return np.searchsorted(symbols_of(quick), list(text))
+    return np.searchsorted(symbols_of(quick, of), list(text))
 
 
 def hybrid(name, seed, quick):
     """A network of this library, trained or as it was kept."""
-    path = _kept_at(name, seed, quick, "zip")
+    path = kept_at(name, seed, quick, "zip")
     if not path.exists():
         print("training:", name, seed, flush=True)
         n_hidden, n_states = HYBRIDS[name]
@@ -120,26 +115,29 @@ class NextSymbol(nn.Module):
         return self.output(hidden), state
 
 
-def plain(name, seed, quick):
+def plain(name, seed, quick, of=SHAKESPEARE):
     """A plain module of torch, trained or as it was kept."""
-    path = _kept_at(name, seed, quick, "pt")
+    stem = name if of == SHAKESPEARE else f"{of}-{name}"
+    path = kept_at(stem, seed, quick, "pt")
     torch.set_num_threads(1)
     torch.manual_seed(seed)
-    module = NextSymbol(*PLAIN[name], len(symbols_of(quick)))
+    module = NextSymbol(*PLAIN[name], len(symbols_of(quick, of)))
     if not path.exists():
-        print("training:", name, seed, flush=True)
-        _train(module, parts_of(quick)[0], quick)
+        print("training:", stem, seed, flush=True)
+        codes = encoded(parts_of(quick, of)[0], quick, of)
+        n_epochs = N_QUICK_EPOCHS
+        if not quick:
+            n_epochs = N_EPOCHS // 2 if of == SHAKESPEARE else 1
+        _train(module, codes, n_epochs)
         torch.save(module.state_dict(), path)
     module.load_state_dict(torch.load(path, weights_only=True))
     return module
 
 
-def _train(module, text, quick):
+def _train(module, codes, n_epochs):
     """Adam, a rate that falls to nothing, streams side by side."""
-    codes = encoded(text, quick)
     streams = np.resize(codes, (N_STREAMS, len(codes) // N_STREAMS))
     steps = torch.as_tensor(streams.T.copy())
-    n_epochs = N_QUICK_EPOCHS if quick else N_EPOCHS // 2
     optimiser = torch.optim.Adam(module.parameters(), RATE)
     falling = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, n_epochs)
     for _ in range(n_epochs):
@@ -162,7 +160,8 @@ def _detached(state):
     return state.detach()
 
 
-def _kept_at(name, seed, quick, ending):
+def kept_at(name, seed, quick, ending):
+    """The file of a network."""
     KEPT.mkdir(parents=True, exist_ok=True)
     stem = f"{name}-{seed}" + "-quick" * quick
     return KEPT / f"{stem.replace(' ', '_')}.{ending}"

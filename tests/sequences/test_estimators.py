@@ -252,6 +252,47 @@ def test_the_number_of_states_is_found_on_held_out_steps(missing, lengths):
     near(scores[3], three.step_log_likelihood(X, lengths)[n_fitted:].mean())
 
 
+def test_missing_cells_do_not_make_states():
+    """One state, and half of the cells missing: six are hardly worse on new steps."""
+    scores = {1: [], 6: []}
+    for seed in range(4):
+        X = np.random.default_rng(seed).normal(size=(600, 4))
+        X[np.random.default_rng(seed + 9).random(X.shape) < 0.5] = np.nan
+        for k, own in scores.items():
+            settings = {"emission": "gaussian", "algorithm": "em", "random_state": 0}
+            hmm = HiddenMarkovModel(k, n_init=8, **settings).fit(X[:300])
+            own.append(hmm.score(X[300:]) / 300)
+    # Without further pseudo-rows the loss is 0.5.
+    assert np.mean(scores[6]) > np.mean(scores[1]) - 0.35
+
+
+def test_a_fit_begins_with_the_parameters_of_a_model():
+    hmm = quick(3).fit(TEXT)
+    again = quick(7).fit(TEXT, start=hmm)
+    assert again.n_states_ == 3 and len(again.history_) <= 3
+    assert again.history_[0] == pytest.approx(hmm.history_[-1], rel=1e-9)
+    likelihood = hmm.log_likelihood_
+    assert hmm.fit(TEXT, start=hmm).log_likelihood_ >= likelihood - 1e-6
+    by_hand = HiddenMarkovModel(emission="gaussian")
+    by_hand.startprob_, by_hand.transmat_ = [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]]
+    by_hand.means_, by_hand.covars_ = [[3.0], [0.0]], [[[1.0]], [[1.0]]]
+    X = np.random.default_rng(0).normal(size=(60, 1)) + np.repeat([0, 3], 30)[:, None]
+    settings = {"emission": "gaussian", "algorithm": "em"}
+    found = HiddenMarkovModel(**settings).fit(X, start=by_hand)
+    assert found.means_[0] > 2 > 1 > found.means_[1], "in the order that was given"
+
+
+@pytest.mark.parametrize("start", ["model", "emission", "symbols"])
+def test_other_models_are_no_start(start):
+    found = {
+        "model": 3,
+        "emission": HiddenMarkovModel(emission="gaussian"),
+        "symbols": quick(2).fit("xyxy" * 9),
+    }[start]
+    with refuses(InputError):
+        quick(2).fit(TEXT, start=found)
+
+
 def test_independent_steps_have_one_state():
     X = np.random.default_rng(0).normal(size=(300, 2))
     hmm = HiddenMarkovModel("auto", emission="gaussian", algorithm="em", random_state=0)

@@ -15,7 +15,7 @@ _DISPLAYS = names_in(
         "sequences.reading.automaton_display": "AutomatonDisplay",
         "sequences.reading.display": "FidelityCurveDisplay SurprisalDisplay",
         "sequences.reading.states_display": "StatesDisplay",
-        "sequences.reading.sweeps_display": "SweepsDisplay",
+        "sequences.reading.sweeps_display": "StateNumbersDisplay SweepsDisplay",
     }
 )
 """Names that are loaded when they are first used, and their modules."""
@@ -29,6 +29,7 @@ __all__ = [
     "NetworkTrace",
     "RecurrentExplanation",
     "StateAutomaton",
+    "StateNumbersDisplay",
     "StateTrees",
     "StatesDisplay",
     "SurprisalDisplay",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearwood._numeric.logspace import overrelaxed
 from clearwood.columns.warned_once import users_level
+from clearwood.distributions import Emission
 from clearwood.distributions.categorical import draw_rows, shares
-from clearwood.exceptions import InterruptedFitWarning
+from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.sequences.sequence_model import (
     Observed,
     SequencePrior,
@@ -171,6 +172,49 @@ def _beyond(old: ExpectedCounts, new: ExpectedCounts, length: float) -> Expected
         moved(old.rows.T, rows.T).T,
         log_likelihood,
     )
+
+
+class GivenStart(NamedTuple):
+    """Starting values that are the parameters of a model.
+
+    Attributes
+    ----------
+    parameters : StateModel
+    labels : tuple
+        Symbols of the model, or the categories of its columns; None if it has none.
+    """
+
+    parameters: StateModel
+    labels: tuple[Any, ...] | None
+
+    @classmethod
+    def of(cls, start: Any, model: Any) -> GivenStart:
+        """Parameters of another model with the same emission, or of the same one."""
+        found = getattr(start, "emission", type(start).__name__)
+        if not isinstance(start, type(model)) or found != model.emission:
+            raise InputError(
+                f"start must be a {type(model).__name__} of emission "
+                f"{model.emission!r}, found {found!r}."
+            )
+        return cls(start._model()[0], _labels_of(start))
+
+    def checked(self, model: Any, emission: Emission) -> StateModel:
+        """The parameters, if they are of the same symbols or columns as the data."""
+        k = len(self.parameters.startprob)
+        wanted = emission.mode(np.zeros((k, emission.n_statistics))).shape
+        fits = self.parameters.emission.shape == wanted
+        if not fits or self.labels not in (None, _labels_of(model)):
+            raise InputError(
+                "start is a model of other symbols, labels or columns than those of X, "
+                "or of another covariance_type."
+            )
+        return self.parameters
+
+
+def _labels_of(model: Any) -> tuple[Any, ...] | None:
+    if hasattr(model, "features_"):
+        return tuple(model.features_.categories)
+    return tuple(model.symbols_) if hasattr(model, "symbols_") else None
 
 
 def random_start(

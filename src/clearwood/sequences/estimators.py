@@ -16,7 +16,7 @@ from clearwood._numeric import as_generator, product, spawn_generators
 from clearwood.distributions import Emission
 from clearwood.exceptions import InputError
 from clearwood.sampling import Chains, Diagnosis, run_chains
-from clearwood.sequences.baum_welch import baum_welch, best_start
+from clearwood.sequences.baum_welch import GivenStart, baum_welch, best_start
 from clearwood.sequences.gibbs import StateSampler, average, thinned_indices
 from clearwood.sequences.kinds import KINDS, rows_of_shares
 from clearwood.sequences.recurrent.trace import last_steps
@@ -58,7 +58,8 @@ NAMES_IN_HMMLEARN = {
     "min_covar": "no such parameter: numbers have a prior from the data",
     "tol": "no such parameter: EM ends at a gain of 1e-6 per step, or at n_iter",
     "params": "no such parameter: all are estimated",
-    "init_params": "no such parameter: n_init starts are compared",
+    "init_params": "no such parameter: n_init starts are compared, or fit(X, "
+    "start=model) begins with the parameters of a model",
     "implementation": "no such parameter: probabilities are scaled",
 }
 """Counterparts of hmmlearn's parameters."""
@@ -217,7 +218,12 @@ class HiddenMarkovModel(BaseEstimator):
     # Fitting
 
     @fit_context
-    def fit(self, X: Any, lengths: Sequence[int] | None = None) -> HiddenMarkovModel:
+    def fit(
+        self,
+        X: Any,
+        lengths: Sequence[int] | None = None,
+        start: HiddenMarkovModel | None = None,
+    ) -> HiddenMarkovModel:
         """Fit the model to one or several sequences.
 
         States without any step keep their prior. Ctrl-C ends the chains, or EM, early,
@@ -232,18 +238,25 @@ class HiddenMarkovModel(BaseEstimator):
             whatever their length.
         lengths : sequence of int, optional
             Numbers of steps of the sequences; by default one sequence, or a list's.
+        start : HiddenMarkovModel, optional
+            Model whose parameters, fitted or set by hand, are the starting values, in
+            place of the best of ``n_init`` random starts; with its number of states.
+            Probabilities of 0 remain 0 in EM.
 
         Returns
         -------
         self
         """
+        given = None if start is None else GivenStart.of(start, self)
         self._reset()
         self.chains_: Chains | None = None
         self.draws_: StateModel | None = None
         self.history_: list[float] | None = None
         kind = KINDS[self.emission]
         X, lengths = kind.end_to_end(X, lengths)
-        if isinstance(self.n_states, str):
+        if given is not None:
+            self.n_states_ = len(given.parameters.startprob)
+        elif isinstance(self.n_states, str):
             scores = self._scores_by_size(X, lengths)
             self.n_states_ = _smallest_near_best(scores)
             self.held_out_scores_ = {k: float(v.mean()) for k, v in scores.items()}
@@ -256,15 +269,18 @@ class HiddenMarkovModel(BaseEstimator):
         self.mean_length_ = observed.n_steps / len(observed.lengths)
         prior = SequencePrior(self.alpha, self.alpha, emission)
         start_seed, chain_seed = spawn_generators(self.random_state, 2)
-        start = best_start(start_seed, observed, prior, self.n_states_, self.n_init)
+        if given is not None:
+            first = given.checked(self, emission)
+        else:
+            first = best_start(start_seed, observed, prior, self.n_states_, self.n_init)
         if self.algorithm == "em":
-            fit = baum_welch(observed, prior, start, self.n_iter, TOLERANCE, keep=True)
+            fit = baum_welch(observed, prior, first, self.n_iter, TOLERANCE, keep=True)
             self.history_, found = fit.history, fit.parameters
         else:
-            found = self._sample(observed, prior, start, chain_seed)
+            found = self._sample(observed, prior, first, chain_seed)
         self._set_parameters(found)
-        given = recursions(observed, *self._model())
-        self.log_likelihood_ = float(log_likelihoods(**given).sum())
+        likely = log_likelihoods(**recursions(observed, *self._model()))
+        self.log_likelihood_ = float(likely.sum())
         return self
 
     def _scores_by_size(self, X: Any, lengths: Any) -> dict[int, np.ndarray]:

@@ -32,8 +32,10 @@ from clearwood.sequences.symbols import (
     symbols_in,
 )
 
-KAPPA = 1.0
-"""Pseudo-rows of the prior of a mean: the thesis has N(mu | 0, Sigma)."""
+KAPPA, PER_MISSING = 1.0, 3.0
+"""Pseudo-rows of the prior of a mean: the thesis has N(mu | 0, Sigma); and further ones
+of it, and of the variance of every column, per missing cell that an observed one stands
+for."""
 
 
 class Kind(Protocol):
@@ -321,8 +323,9 @@ def normal_prior(values: np.ndarray, n_states: int, diagonal: bool) -> Emission:
 
     The prior covariance of a state is the overall one, without correlations, over
     ``n_states ** (2 / n_columns)``, as for equal parts of the space (Fraley and
-    Raftery, 2007), with the fewest pseudo-rows for which a mean exists. A constant
-    column counts as if it varied by 1e-6 of its value.
+    Raftery, 2007), with the fewest pseudo-rows for which a mean exists; and with more
+    where cells are missing, since expectations in their place would outweigh these. A
+    constant column counts as if it varied by 1e-6 of its value.
     """
     if diagonal:
         columns = values.T[:, :, None]
@@ -334,8 +337,11 @@ def normal_prior(values: np.ndarray, n_states: int, diagonal: bool) -> Emission:
     variance = np.nanmean(gap**2, axis=0)
     constant = np.nanmin(values, axis=0) == np.nanmax(values, axis=0)
     variance[constant] = 1e-12 * np.where(mu == 0, 1.0, mu**2)[constant]
-    psi = np.diag(variance) / n_states ** (2.0 / d)
-    return NormalEmission(NormalInverseWishart(mu, KAPPA, d + 2.0, psi))
+    missing = np.isnan(values).mean()
+    more = PER_MISSING * missing / (1.0 - missing)
+    psi = np.diag(variance) / n_states ** (2.0 / d) * (1.0 + d * more)
+    prior = NormalInverseWishart(mu, KAPPA + more, d + 2.0 + d * more, psi)
+    return NormalEmission(prior)
 
 
 def normal_model(

@@ -14,6 +14,7 @@ from tests.wording import refuses, same_text
 import clearwood as cw
 from clearwood._words.numbers import share_text
 from clearwood.exceptions import InputError, PoorMixingWarning
+from clearwood.reporting import summarize
 from clearwood.sequences.reading.states_display import hsl
 
 mpl.use("agg")
@@ -127,3 +128,16 @@ def test_sweeps_are_those_of_chains_or_of_em():
     np.testing.assert_array_equal(drawn, hmm.chains_.draws["log_likelihood"])
     with refuses(InputError):
         cw.sequences.SweepsDisplay.from_estimator(of_flags())
+
+
+def test_numbers_of_states_are_those_that_were_tried():
+    X = np.random.default_rng(0).normal(size=(80, 1)) + np.tile([[0], [9]], (40, 1))
+    settings = {"emission": "gaussian", "algorithm": "em", "random_state": 0}
+    hmm = cw.HiddenMarkovModel("auto", **settings).fit(X)
+    shown = cw.sequences.StateNumbersDisplay.from_estimator(hmm).plot()
+    line, selected = shown.ax_.lines
+    assert dict(zip(*line.get_data())) == hmm.held_out_scores_
+    assert set(selected.get_xdata()) == {hmm.n_states_}
+    assert summarize(hmm)["hmm"]["sizes"].startswith("<svg")
+    with refuses(InputError):
+        cw.sequences.StateNumbersDisplay.from_estimator(of_flags())

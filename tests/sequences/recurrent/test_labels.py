@@ -54,6 +54,59 @@ def test_a_label_per_sequence_is_explained_at_every_beginning():
     assert one.fidelity_ == two.fidelity_ or one.n_states == two.n_states == 2
 
 
+def levels(codes):
+    """Numbers: 0, 2 or 6, by the number of ones so far, and a little noise."""
+    count = np.cumsum(codes) % 3
+    noise = 0.01 * np.sin(np.arange(len(codes)))
+    return np.eye(3)[count], np.array([0.0, 2.0, 6.0])[count, None] + noise[:, None]
+
+
+def test_numbers_are_explained_by_their_classes():
+    e = explain_rnn(levels, LINES, n_states=6, labels=5)
+    assert e.n_states == len(e.outputs) == 3, "noise makes no classes of its own"
+    np.testing.assert_allclose(np.sort(e.values_[:, 0]), [0, 2, 6], atol=0.01)
+    assert min(e.r2_.values()) > 0.999
+    assert e.fidelity_["automaton alone"].agreement == 1
+    same_text(str(e))
+    tiles = [tile[:2] for tile in summarize(e)["states"]["tiles"]]
+    assert tiles.count(("Variance explained", "100 %")) == 2
+
+
+def test_variance_is_explained_by_the_mean_of_each_state():
+    def both(codes):
+        states, values = levels(codes)
+        return states, np.hstack([values, -(values**2)])
+
+    e = explain_rnn(both, LINES, n_states=2, labels=3, tolerance=0.9)
+    held_out, states = e.trace.is_held_out, e.states_
+    outputs = np.concatenate([both(line)[1] for line in LINES])
+    means = [outputs[~held_out & (states == k)].mean(axis=0) for k in range(e.n_states)]
+    gap = outputs[held_out] - np.array(means)[states[held_out]]
+    total = outputs[held_out] - outputs[held_out].mean(axis=0)
+    assert e.r2_["states read"] == pytest.approx(1 - (gap**2).sum() / (total**2).sum())
+    assert e.values_.shape == (e.n_states, 2)
+
+
+def test_a_number_per_sequence_is_explained_at_every_beginning():
+    def last(codes):
+        states, values = levels(codes)
+        return states, values[-1:]
+
+    one = explain_rnn(last, LINES, n_states=5, labels=3)
+    two = explain_rnn(levels, LINES, n_states=5, labels=3)
+    np.testing.assert_array_equal(one.trace.log_proba, two.trace.log_proba)
+    assert one.r2_ == two.r2_
+
+
+def test_numbers_of_one_step_are_a_row():
+    with refuses(ModelError):
+        explain_rnn(lambda c: (levels(c)[0], levels(c)[1][:, 0]), LINES, labels=3)
+    with refuses(InputError):
+        explain_rnn(levels, LINES, labels=1)
+    with refuses(InputError):
+        explain_rnn(levels, LINES)
+
+
 def test_functions_that_look_ahead_are_found_out():
     def ahead(codes):
         states, logits = parity(codes)

@@ -82,6 +82,12 @@ def test_predictions_that_are_none_are_refused(logits):
         read_sequences(lambda _: (np.zeros((4, 1)), logits), [np.zeros(4, int)], 0.5)
 
 
+@pytest.mark.parametrize("returned", [np.zeros((2, 2)), (np.zeros((2, 1)),), None])
+def test_a_function_returns_states_and_logits(returned):
+    with refuses(ModelError):
+        read_sequences(lambda _: returned, [np.zeros(2, int)], 0.5)
+
+
 def test_masked_symbols_are_allowed():
     logits = np.array([[0.0, -np.inf], [0.0, 0.0]])
     trace = read_sequences(lambda _: (logits, logits), [np.zeros(2, int)], 0.5)

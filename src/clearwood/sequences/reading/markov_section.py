@@ -29,6 +29,7 @@ from clearwood.sequences.reading.markov_states import (
 )
 from clearwood.sequences.reading.state_words import MISSING, written
 from clearwood.sequences.reading.states_display import StatesDisplay
+from clearwood.sequences.reading.sweeps_display import StateNumbersDisplay
 from clearwood.sequences.states_over_time import sequence_bounds
 from clearwood.sequences.symbols import symbol_cells
 
@@ -80,7 +81,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "farthest": FARTHEST,
         "states": [_line(s) for s in sorted(states, key=lambda s: -s.share)],
         "length": round(model.mean_length_) if hasattr(model, "mean_length_") else None,
-        "sizes": sorted(getattr(model, "held_out_scores_", {}).items()),
+        "sizes": _sizes(model),
         "graph": _graph(states, hues),
         "over_time": (
             None if proba is None else _over_time(model, X, proba, y, states)
@@ -170,6 +171,13 @@ def _scores(
 
 
 # Charts
+
+
+def _sizes(model: HiddenMarkovModel) -> str | None:
+    """Held-out log-likelihood by number of states; None if it was not selected."""
+    if not hasattr(model, "held_out_scores_"):
+        return None
+    return svg(StateNumbersDisplay.from_estimator(model).chart(), "sizes")
 
 
 def _over_time(

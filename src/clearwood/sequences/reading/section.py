@@ -116,6 +116,10 @@ def _tiles(e: RecurrentExplanation) -> list[tuple[str, str, str]]:
             percent_text(read.agreement),
             f"the automaton alone: {percent_text(alone.agreement)}",
         ),
+        *(
+            ("Variance explained", percent_text(max(r2, 0.0)), f"of numbers: {name}")
+            for name, r2 in e.r2_.items()
+        ),
     ]
 
 

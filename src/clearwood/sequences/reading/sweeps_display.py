@@ -1,16 +1,18 @@
-"""Trace plot of the log-likelihood of a hidden Markov model."""
+"""Plots of the fit of a hidden Markov model: its chains, its number of states."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood.charts.chart import Chart
+from clearwood.charts.chart import Axis, Chart, Panel
 from clearwood.charts.display import Display
+from clearwood.charts.marks import Level, Mark, Points
 from clearwood.charts.sweeps import sweeps_chart
 from clearwood.exceptions import InputError
 from clearwood.sequences.reading.markov_states import check_model
@@ -77,3 +79,62 @@ class SweepsDisplay(Display):
         """Chart with a line for every chain."""
         across = "draw" if len(np.atleast_2d(self.values)) > 1 else "iteration"
         return sweeps_chart(self.values, self.rhat, self.what, across)
+
+
+@dataclass(eq=False, repr=False)
+class StateNumbersDisplay(Display):
+    """Plot of the held-out log-likelihood per step by number of states.
+
+    Create it with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    scores : dict of int to float
+        Log-likelihood by number of states.
+    selected : int
+        The selected number: the smallest within a standard error of the best.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("agg")
+    >>> StateNumbersDisplay({1: -9, 2: -8, 3: -8.1}, 2).plot().ax_.get_xlabel()
+    'states'
+    """
+
+    scores: Mapping[int, float]
+    selected: int
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> StateNumbersDisplay:
+        """Create the display from a model fitted with ``n_states="auto"``.
+
+        Parameters
+        ----------
+        estimator : HiddenMarkovModel
+
+        Returns
+        -------
+        StateNumbersDisplay
+        """
+        model = check_model(estimator)
+        if not hasattr(model, "held_out_scores_"):
+            raise InputError(
+                "The number of states was set, not selected: fit with n_states='auto'."
+            )
+        return cls(model.held_out_scores_, model.n_states_)
+
+    def chart(self) -> Chart:
+        """Chart with a line, and the selected number."""
+        sizes = list(self.scores)
+        marks: list[Mark] = [
+            Points(sizes, list(self.scores.values()), dots=6.0),
+            Level(self.selected, "x", "selected", "quiet"),
+        ]
+        up = Axis("held-out log-likelihood per step")
+        panel = Panel(marks, Axis("states", is_whole=True), up)
+        return Chart("Held-out log-likelihood by number of states", [panel])

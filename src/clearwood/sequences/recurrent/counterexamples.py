@@ -24,7 +24,7 @@ class Counterexample(NamedTuple):
     network, automaton : str
         The most probable output of each.
     n_words, n_different : int
-        Number of words searched, and of those after which both differ.
+        Number of distinct words searched, and of those after which both differ.
     longest : int
         Length up to which all words were searched.
     """
@@ -62,26 +62,32 @@ def find_counterexample(
     n_random = min(int(trace.age.max()) + 1, LONGEST)
     longest = min(whole_length(trace.n_symbols), n_random)
     short = all_words(trace.n_symbols, longest)
-    begins = rng.integers(len(trace.codes) - n_random + 1, size=(N_RANDOM, 1))
-    words = [*filter(len, short), *trace.codes[begins + np.arange(n_random)]]
+    ends = np.append(trace.starts[1:], len(trace.codes))
+    parts = [
+        trace.codes[begin : min(begin + n_random, *ends[ends > begin][:1])]
+        for begin in rng.integers(len(trace.codes), size=N_RANDOM)
+    ]
+    words = [*filter(len, short), *parts]
     found = read_sequences(reader, words, 0.5, n_read=trace.n_read)
     alone = automaton.run(found.codes, found.starts)
     network, by_automaton = (
         found.log_proba.argmax(axis=1), automaton.output.argmax(axis=1)[alone]
     )  # fmt: skip
-    # Of several words with the same beginning the first, which goes on with zeros.
-    is_new = np.ones(len(found.codes), dtype=bool)
-    rest = np.cumsum(short[:, ::-1], axis=1)[:, ::-1] - short
-    is_new[: short.size] = (rest == 0).ravel()
-    differ = np.flatnonzero(is_new & (network != by_automaton))
+    # Every beginning of a word is a word; steps are those of all, in order.
+    beginnings = (own[: n + 1].tobytes() for own in words for n in range(len(own)))
+    step_of: dict[bytes, int] = {}
+    for step, word in enumerate(beginnings):
+        step_of.setdefault(word, step)
+    first = np.array(list(step_of.values()))
+    differ = first[network[first] != by_automaton[first]]
     if not len(differ):
-        return Counterexample((), "", "", int(is_new.sum()), 0, longest)
+        return Counterexample((), "", "", len(first), 0, longest)
     step = differ[found.age[differ].argmin()]
     return Counterexample(
         tuple(symbols[c] for c in found.codes[step - found.age[step] : step + 1]),
         outputs[network[step]],
         outputs[by_automaton[step]],
-        int(is_new.sum()),
+        len(first),
         len(differ),
         longest,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -49,17 +49,18 @@ from clearwood.sequences.recurrent.trace import (
     NetworkTrace,
     Reader,
     check_reads_forwards,
-    encode_sequences,
     read_sequences,
 )
-from clearwood.sequences.recurrent.vectors import (
-    N_CLASSES,
-    input_classes,
-    number_sequences,
-)
+from clearwood.sequences.recurrent.vectors import encoded, output_classes
 
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500)
 """Numbers of states among which "auto" selects."""
+
+TO_LABELS = (
+    "pass labels=[...], if outputs are labels and not the next symbol, or labels=5, if "
+    "they are numbers."
+)
+"""Remedy for outputs that are not those of the symbols."""
 
 MUST_BEAT = LAST[1]
 """Baseline table that a surrogate must exceed in fidelity."""
@@ -119,6 +120,11 @@ class RecurrentExplanation:
         Recorded states and predictions of the network.
     other_states_ : ndarray of int of shape (n_steps,) or None
         States of another model, shown for comparison on the page.
+    values_ : ndarray of shape (n_states, n_columns) or None
+        If the network returns numbers, their mean in each state of the automaton.
+    r2_ : dict of str to float
+        If it does, the share of their variance on held-out steps that is explained by
+        the ``"states read"``, and by the ``"automaton alone"``.
     """
 
     fidelity_: NetworkFidelity
@@ -135,6 +141,8 @@ class RecurrentExplanation:
     network: str
     trace: NetworkTrace
     other_states_: np.ndarray | None = None
+    values_: np.ndarray | None = None
+    r2_: dict[str, float] = field(default_factory=dict)
 
     @property
     def n_states(self) -> int:
@@ -145,6 +153,7 @@ class RecurrentExplanation:
         return (
             f"{self.n_states} states of {self.network}\n{self.fidelity_}\n"
             f"automaton alone: {self.counterexample_}"
+            + "".join(f"\nR2, {name}: {r2:.3f}" for name, r2 in self.r2_.items())
         )
 
 
@@ -163,7 +172,7 @@ def explain_rnn(
     *,
     n_states: int | str | Iterable[int] = 100,
     symbols: Sequence[Any] | int | None = None,
-    labels: Sequence[Any] | None = None,
+    labels: Any = None,
     layer: int | str | tuple[str, int] | None = None,
     lstm_state: str = "h",
     predict: Callable[[Any, Any], Any] | None = None,
@@ -183,12 +192,12 @@ def explain_rnn(
     ----------
     network : torch.nn.Module, HMMLSTM or callable
         Any module with an ``nn.RNN``, ``nn.GRU`` or ``nn.LSTM`` inside, or a cell of
-        these, that predicts the next symbol or, with ``labels``, a label per step or
-        per sequence; a fitted HMMLSTM, whose states are those of its LSTM concatenated
-        with the filtered ones of its HMM; or a function from the input of a sequence
-        (ndarray) to its states and logits, a row of each per step: for a transformer,
-        for example. If there is a single row of logits for a sequence, the network is
-        run on every beginning of it, and explained at each.
+        these, that predicts the next symbol or, with ``labels``, labels or numbers,
+        per step or per sequence; a fitted HMMLSTM, whose states are those of its LSTM
+        concatenated with the filtered ones of its HMM; or a function from the input of
+        a sequence (ndarray) to its states and logits, a row of each per step: for a
+        transformer, for example. If there is a single row of logits for a sequence, the
+        network is run on every beginning of it, and explained at each.
     sequences : str, array-like of int, array of float, or list of these
         Input of the network: codes, or strings and other symbols of ``symbols``, in one
         sequence or a list, as for ``HiddenMarkovModel.fit``. Each row of an array of
@@ -204,8 +213,10 @@ def explain_rnn(
         Symbols of the codes 0, 1, ...: the network's vocabulary, in its order. An
         HMMLSTM has its own. For rows of numbers, the number of their classes (by
         default 12).
-    labels : sequence, optional
-        Names of the network's outputs, if these are labels and not the next symbol.
+    labels : sequence or int, optional
+        Names of the network's outputs, if these are labels and not the next symbol. If
+        they are numbers, as in regression, the number of their classes: the automaton
+        predicts classes of similar outputs, and their mean is ``values_``.
     layer : int, str or (str, int), optional
         Layer whose states are read: a layer of a stack (the last by default), the name
         of a recurrent module as in ``named_modules``, or both.
@@ -275,17 +286,24 @@ def explain_rnn(
         if symbols is not None:
             raise InputError("An HMMLSTM has its own symbols; leave symbols out.")
         network, sequences, symbols = module_of(network, sequences)
-    cells, codes, names, centres = _encoded(sequences, symbols, test_size, random_state)
+    cells, codes, names, centres = encoded(sequences, symbols, test_size, random_state)
     reader, description = _reader_of(network, layer, lstm_state, predict)
     reader = add_filtered_states(reader, network) if is_hybrid else reader
     hmm = network.hmm if is_hybrid else None
     n_filtered = 0 if hmm is None else len(hmm.initial)
-    n_read = None if labels is None else len(names)
+    n_read, numbers = None if labels is None else len(names), None
+    named: tuple[str, ...] | None = None
+    if isinstance(labels, Integral):
+        seed = int(as_generator(random_state).integers(2**31))
+        numbers = output_classes(reader, cells, int(labels), test_size, seed)
+        reader, named = numbers.reader, numbers.names
+    elif labels is not None:
+        named = tuple(map(str, labels))
     trace = read_sequences(reader, codes, test_size, cells, n_read)
     check_reads_forwards(reader, trace, cells, rounding_of(network))
-    if labels is None and centres is None:
+    if named is None and centres is None:
         names = _names_of(trace, symbols)
-    outputs = names if labels is None else tuple(map(str, labels))
+    outputs = names if named is None else named
     if len(outputs) != trace.log_proba.shape[1]:
         raise InputError(
             f"The network has {trace.log_proba.shape[1]} outputs, but there are "
@@ -303,6 +321,9 @@ def explain_rnn(
     selected = min(near, key=lambda own: own.automaton.n_states)
     lines = {READ: selected.read, ALONE: selected.alone, **tables}
     fidelity = NetworkFidelity(lines, int(trace.is_held_out.sum()))
+    values, r2 = None, dict[str, float]()
+    if numbers is not None:
+        values, r2 = numbers.explained(trace, selected.states, selected.automaton)
     return RecurrentExplanation(
         fidelity_=fidelity,
         states_=selected.states,
@@ -326,6 +347,8 @@ def explain_rnn(
         network=description,
         trace=trace,
         other_states_=others,
+        values_=values,
+        r2_=r2,
     )
 
 
@@ -377,39 +400,6 @@ def _comparison_states(
 
 
 # Arguments
-
-
-class _Encoded(NamedTuple):
-    """Input of the network, its codes, their names and, of numbers, their means."""
-
-    cells: list[np.ndarray]
-    codes: list[np.ndarray]
-    names: tuple[str, ...]
-    centres: np.ndarray | None
-
-
-def _encoded(
-    sequences: Any, symbols: Any, test_size: float, random_state: Any
-) -> _Encoded:
-    numbers = number_sequences(sequences)
-    if numbers is not None:
-        n_classes = N_CLASSES if symbols is None else symbols
-        if not isinstance(n_classes, Integral) or n_classes < 1:
-            raise InputError(
-                "Sequences hold rows of numbers; symbols is then the number of their "
-                f"classes, found {symbols!r}."
-            )
-        seed = int(as_generator(random_state).integers(2**31))
-        classes = input_classes(numbers, int(n_classes), test_size, seed)
-        return _Encoded(classes.cells, classes.codes, classes.names, classes.centres)
-    if isinstance(symbols, Integral):
-        raise InputError("symbols is a number; that is for sequences of numbers only.")
-    codes = encode_sequences(sequences, symbols)
-    largest = max(int(own.max()) for own in codes)
-    known = range(largest + 1) if symbols is None else symbols
-    if largest >= len(known):
-        raise InputError(f"Code {largest} is none of the {len(known)} symbols.")
-    return _Encoded(codes, codes, tuple(map(str, known)), None)
 
 
 def _reader_of(
@@ -475,8 +465,11 @@ def _names_of(trace: NetworkTrace, symbols: Any) -> tuple[str, ...]:
     if len(names) != found:
         raise InputError(
             f"The network predicts {found} symbols, but symbols has {len(names)}; "
-            "pass the vocabulary of the network, in its order."
+            f"pass its vocabulary, in its order, or {TO_LABELS}"
         )
     if largest >= found:
-        raise InputError(f"Code {largest} is none of the network's {found} symbols.")
+        raise InputError(
+            f"Code {largest} is none of the network's {found} symbols; correct it, or "
+            f"{TO_LABELS}"
+        )
     return names

@@ -119,7 +119,7 @@ def read_sequences(
     """
     states, log_proba = [], []
     for number, own in enumerate(sequences if cells is None else cells):
-        hidden, predicted = _read_steps(reader, own)
+        hidden, predicted = read_steps(reader, own)
         states.append(hidden)
         log_proba.append(_log_probabilities(predicted, number))
     lengths = np.array([len(codes) for codes in sequences])
@@ -133,15 +133,15 @@ def read_sequences(
     )
 
 
-def _read_steps(reader: Reader, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def read_steps(reader: Reader, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """States and outputs of every step of a sequence.
 
     A network with one output per sequence reads every beginning of it.
     """
-    hidden, predicted = _arrays(reader(cells))
+    hidden, predicted = as_arrays(reader(cells))
     if predicted.ndim == 2 and len(predicted) == 1 < len(cells):
         n_steps = range(1, len(cells))
-        ends = [*(_arrays(reader(cells[:n])) for n in n_steps), (hidden, predicted)]
+        ends = [*(as_arrays(reader(cells[:n])) for n in n_steps), (hidden, predicted)]
         hidden, predicted = (np.stack([part[-1] for part in own]) for own in zip(*ends))
     if hidden.ndim != 2 or predicted.ndim != 2 or not (
         len(hidden) == len(predicted) == len(cells)
@@ -154,7 +154,14 @@ def _read_steps(reader: Reader, cells: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return hidden, predicted
 
 
-def _arrays(read: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+def as_arrays(read: Any) -> tuple[np.ndarray, np.ndarray]:
+    """States and outputs that a function returned, of torch or not."""
+    if not isinstance(read, tuple | list) or len(read) != 2:
+        raise ModelError(
+            f"The function returned a {type(read).__name__}, expected a pair: states, "
+            "from which the automaton is built, and logits, a row of each per step. "
+            "The states of a transformer are its last hidden layer."
+        )
     states, outputs = read
     return np.asarray(unwrapped(states)), np.asarray(unwrapped(outputs))
 
@@ -172,7 +179,7 @@ def check_reads_forwards(
     if n == 0:
         return
     part = slice(first, first + n)
-    states, outputs = _read_steps(reader, cells[longest][:n])
+    states, outputs = read_steps(reader, cells[longest][:n])
     for found, whole in (
         (states, trace.states[part]),
         (_log_probabilities(outputs, longest), trace.log_proba[part]),
@@ -198,8 +205,9 @@ def _log_probabilities(logits: np.ndarray, number: int) -> np.ndarray:
         )
     if (logits >= 0).all() and np.allclose(logits.sum(axis=1), 1.0, atol=1e-4):
         raise ModelError(
-            "The network returns probabilities, expected logits or log-probabilities: "
-            "pass predict=lambda module, codes: module(codes[None]).log()."
+            "The network returns probabilities, expected logits or log-probabilities. "
+            "Return np.log of them in a function; for a module, pass predict=lambda "
+            "module, codes: module(codes[None]).log()."
         )
     found = np.empty_like(logits, dtype=np.result_type(logits, np.float32))
     for first in range(0, len(logits), BLOCK):
