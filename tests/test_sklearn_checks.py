@@ -65,6 +65,8 @@ def no_repeats(estimator):
     return dict.fromkeys(names, "a weight is no number of rows, see contract.py")
 
 
+# Their few rows of random classes depend on nothing.
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.IndependentClassWarning")
 @parametrize_with_checks(
     [*map(quick, ESTIMATORS), *UNSUPERVISED], expected_failed_checks=no_repeats
 )
