@@ -371,8 +371,8 @@ IN_WORDS = """\
   More units are better; hybrids are not, but perhaps with five units, within the
   scatter of seeds.
 - **MIMIC and record 208, with one seed so far**: on MIMIC networks (-.09 to -.13) are
-  ahead of the hidden Markov model (-.32), hybrids a little of LSTMs of as many units. On
-  208, the most uneven, networks end between -.31 and -.63 in no order of units; the
+  ahead of the hidden Markov model (-.32), hybrids a little of LSTMs of as many units.
+  On 208, the most uneven, networks end between -.31 and -.63 in no order of units; the
   worst are as bad on what they learn from, so that it is training that ends early, as
   below. The thesis' patients, chosen for uneven beats, have -.16 to -.44.
 - **Several patients: nothing carries over**, with one seed so far. Networks are as good
