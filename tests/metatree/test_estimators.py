@@ -124,11 +124,11 @@ def test_priors_are_chosen_by_held_out_rows():
         noise = np.random.default_rng(seed)
         tree = MetaTreeRegressor(random_state=seed)
         tree.fit(noise.random((100, 1)), noise.normal(size=100))
-        assert tree.leaf_model_.borrowed == 0.0 and tree.inclusion_probability_ < 0.02
+        assert tree.leaf_model_.lent == 0.0 and tree.inclusion_probability_ < 0.02
     # A smooth function takes many splits, and leaves near their neighbours.
     y = np.sin(6 * X[:, 0]) + 0.1 * rng.normal(size=300)
     smooth = MetaTreeRegressor(random_state=0).fit(X, y)
-    assert smooth.leaf_model_.borrowed > 0.0 and smooth.meta_tree_.g[0] == 0.5
+    assert smooth.leaf_model_.lent > 0.0 and smooth.meta_tree_.g[0] == 0.5
     # What is given is not chosen.
     given_prior = MetaTreeRegressor(prior="search-corrected", random_state=0)
     assert given_prior.fit(X, y).meta_tree_.g[0] < 0.5
@@ -143,7 +143,7 @@ def test_a_row_of_weight_two_chooses_as_two_rows_do():
     weighted = MetaTreeRegressor(random_state=0).fit(X, y, sample_weight=twice)
     rows = rng.permutation(np.repeat(np.arange(60), twice))
     repeated = MetaTreeRegressor(random_state=0).fit(X[rows], y[rows])
-    assert weighted.leaf_model_.borrowed == repeated.leaf_model_.borrowed
+    assert weighted.leaf_model_.lent == repeated.leaf_model_.lent
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X))
 
 

@@ -284,7 +284,7 @@ def test_other_zips_are_refused(tmp_path):
 def test_files_from_when_only_meta_trees_were_archives_load():
     X, y = load_iris(return_X_y=True)
     old = cw.load(Path(__file__).parent / "files" / "meta_tree-before.zip")
-    assert old.leaf_model_.borrowed == 0.0
+    assert old.leaf_model_.lent == 0.0
     new = cw.MetaTreeClassifier(leaf_model=old.leaf_model_).fit(X[::3], y[::3])
     np.testing.assert_array_equal(old.predict_proba(X), new.predict_proba(X))
 

@@ -13,7 +13,7 @@ from clearwood._numeric import product
 from clearwood.distributions.categorical import shares
 from clearwood.distributions.leaf_model import (
     LeafModel,
-    check_borrowed,
+    check_lent,
     check_positive,
     refuse,
 )
@@ -107,7 +107,7 @@ class BernoulliBeta(Counts):
     ----------
     a, b : float, default=0.5
         Pseudo-counts of 1 and of 0.
-    borrowed : float, default=0.0
+    lent : float, default=0.0
         Pseudo-rows that a node of a meta-tree lends its children, in proportion to
         their rows.
 
@@ -121,12 +121,12 @@ class BernoulliBeta(Counts):
 
     a: float = 0.5
     b: float = 0.5
-    borrowed: float = 0.0
+    lent: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the hyperparameters."""
         check_positive(self, a=self.a, b=self.b)
-        check_borrowed(self)
+        check_lent(self)
 
     @cached_property
     def prior(self) -> np.ndarray:
@@ -145,7 +145,7 @@ class CategoricalDirichlet(Counts):
     ----------
     alpha : tuple of float
         One pseudo-count per class.
-    borrowed : float, default=0.0
+    lent : float, default=0.0
         Pseudo-rows that a node of a meta-tree lends its children, in proportion to
         their rows.
 
@@ -158,7 +158,7 @@ class CategoricalDirichlet(Counts):
     """
 
     alpha: tuple[float, ...]
-    borrowed: float = 0.0
+    lent: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the hyperparameters."""
@@ -166,14 +166,14 @@ class CategoricalDirichlet(Counts):
         check_positive(self, **{f"alpha[{i}]": a for i, a in enumerate(self.alpha)})
         if not self.alpha:
             raise InputError("alpha is empty, expected one pseudo-count per class.")
-        check_borrowed(self)
+        check_lent(self)
 
     @classmethod
     def symmetric(
-        cls, n_classes: int, alpha: float = 0.5, borrowed: float = 0.0
+        cls, n_classes: int, alpha: float = 0.5, lent: float = 0.0
     ) -> CategoricalDirichlet:
         """Symmetric prior: the same pseudo-count for every class."""
-        return cls((alpha,) * n_classes, borrowed)
+        return cls((alpha,) * n_classes, lent)
 
     @cached_property
     def prior(self) -> np.ndarray:

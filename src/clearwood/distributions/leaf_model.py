@@ -50,7 +50,7 @@ class LeafModel:
     unit: float = 1.0
     """Unit of the target in kernels, a hyperparameter's: the evidence is bitwise the
     same whether the target and its prior are in metres or in kilometres."""
-    borrowed: float = 0.0
+    lent: float = 0.0
     """Pseudo-rows that a node of a tree lends its children; none elsewhere."""
     _adds: ClassVar[Callable[..., None]] = staticmethod(add_sums)
     """Kernel that adds rows, times their weights, to statistics."""
@@ -241,11 +241,11 @@ def refuse(model: LeafModel, values: np.ndarray, bad: np.ndarray, what: str) -> 
         )
 
 
-def check_borrowed(model: LeafModel) -> None:
+def check_lent(model: LeafModel) -> None:
     """Raise an error for an invalid number of pseudo-rows of the parent."""
-    if not (math.isfinite(model.borrowed) and model.borrowed >= 0):
+    if not (math.isfinite(model.lent) and model.lent >= 0):
         raise InputError(
-            f"borrowed of {type(model).__name__} is {model.borrowed}, expected a "
+            f"lent of {type(model).__name__} is {model.lent}, expected a "
             "number of rows, 0 or more."
         )
 

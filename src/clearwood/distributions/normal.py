@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._kernels.distributions import NORMAL, normal_log_marginals
-from clearwood.distributions.leaf_model import check_borrowed, check_positive
+from clearwood.distributions.leaf_model import check_lent, check_positive
 from clearwood.distributions.moments import MomentsLeaf
 from clearwood.distributions.of_columns import (
     LEAST_SHARE,
@@ -167,7 +167,7 @@ class NormalNormalGamma(MomentsLeaf):
         Shape and rate of the precision's gamma distribution.
     rounding : float, default=0.0
         Unit to whose multiples the values are rounded.
-    borrowed : float, default=0.0
+    lent : float, default=0.0
         Pseudo-rows that a node of a meta-tree lends its children, in proportion to
         their rows.
 
@@ -184,7 +184,7 @@ class NormalNormalGamma(MomentsLeaf):
     alpha: float = 1.0
     beta: float = 1.0
     rounding: float = 0.0
-    borrowed: float = 0.0
+    lent: float = 0.0
 
     n_stats = 3
     n_columns = 1
@@ -196,7 +196,7 @@ class NormalNormalGamma(MomentsLeaf):
         if not math.isfinite(self.m):
             raise InputError(f"m of NormalNormalGamma is {self.m}, expected a number.")
         check_positive(self, kappa=self.kappa, alpha=self.alpha, beta=self.beta)
-        check_borrowed(self)
+        check_lent(self)
         if not (math.isfinite(self.rounding) and self.rounding >= 0):
             raise InputError(
                 f"rounding of NormalNormalGamma is {self.rounding}, expected the step "

@@ -27,7 +27,7 @@ SHAPE_OF_PRECISION = 1.5
 SHARE_OF_VARIANCE = 0.1
 """Prior mode of a leaf's variance, as a share of the target's."""
 
-BORROWED = 8.0
+LENT = 8.0
 """Pseudo-rows that nodes of classes lend their children, in a fitted tree.
 
 Those of values lend none: the RMSE would improve, but a random target would get splits.
@@ -59,7 +59,7 @@ def make_leaf(
     weight: np.ndarray,
     *,
     forest: bool = False,
-    borrowed: float = 0.0,
+    lent: float = 0.0,
 ) -> LeafModel:
     """Leaf model from the parameter of an estimator and the rows of its fit.
 
@@ -71,7 +71,7 @@ def make_leaf(
     target, weight : ndarray of shape (n_rows,)
     forest : bool
         Whether many trees are averaged, so that each may be large.
-    borrowed : float
+    lent : float
         Pseudo-rows that a node of classes lends its children.
     """
     n_classes = None if classes is None else len(classes)
@@ -82,7 +82,7 @@ def make_leaf(
             found = leaf_for_values(target, weight)
             warn_of_atoms(target, weight)
             return replace(found, rounding=step_of(target))
-        return leaf_for_classes(n_classes, borrowed)
+        return leaf_for_classes(n_classes, lent)
     if not isinstance(leaf, LeafModel):
         raise InputError(
             f"leaf_model is {leaf!r}; expected 'auto' or a leaf model such as "
@@ -98,9 +98,9 @@ def make_leaf(
     return leaf
 
 
-def leaf_for_classes(n_classes: int, borrowed: float = 0.0) -> CategoricalDirichlet:
+def leaf_for_classes(n_classes: int, lent: float = 0.0) -> CategoricalDirichlet:
     """Dirichlet prior of total weight one; for two classes Jeffreys' prior."""
-    return CategoricalDirichlet.symmetric(n_classes, 1.0 / n_classes, borrowed)
+    return CategoricalDirichlet.symmetric(n_classes, 1.0 / n_classes, lent)
 
 
 def leaf_for_values(
@@ -111,7 +111,7 @@ def leaf_for_values(
     Examples
     --------
     >>> leaf_for_values(np.array([1.0, 5.0]), np.ones(2))
-    NormalNormalGamma(m=3.0, kappa=0.2, alpha=1.5, beta=1.0, rounding=0.0, borrowed=0.0)
+    NormalNormalGamma(m=3.0, kappa=0.2, alpha=1.5, beta=1.0, rounding=0.0, lent=0.0)
     """
     NormalNormalGamma().check_target(y)
     # Relative to the largest, so that products of tiny weights do not underflow.

@@ -38,7 +38,7 @@ from clearwood.metatree.conversion.ensembles import (
     node_values,
 )
 from clearwood.metatree.conversion.sklearn_trees import ensemble_to_sklearn
-from clearwood.metatree.defaults import BORROWED, make_leaf
+from clearwood.metatree.defaults import LENT, make_leaf
 from clearwood.metatree.exact.sum import exact_sum
 from clearwood.metatree.exact.trees import map_tree, structure_of
 from clearwood.metatree.growing.from_ensemble import from_sklearn_tree
@@ -121,7 +121,7 @@ class _MetaTree(MapTreeMixin, BaseMetaTreeEstimator):
         fitted = not isinstance(self.structure, Structure | str)
         leaf = make_leaf(
             self.leaf_model, getattr(self, "classes_", None), target, weight,
-            borrowed=BORROWED if fitted else 0.0,
+            lent=LENT if fitted else 0.0,
         )  # fmt: skip
         if isinstance(self.structure, str):
             make = {"cart": self._grow, "exact": self._find_best}.get(self.structure)
@@ -172,13 +172,13 @@ class _MetaTree(MapTreeMixin, BaseMetaTreeEstimator):
                 self.missing, self.split_prior, leaf, power,
             )  # fmt: skip
 
-        setting = Setting(powers[0], leaf.borrowed)
+        setting = Setting(powers[0], leaf.lent)
         if isinstance(self.leaf_model, str):
             fold = folds_of(encoded, target, generator)
             setting = choose_setting(
                 partial(grow, leaf, powers[0]), leaf, powers, rows, fold
             )
-            leaf = replace(leaf, borrowed=setting.borrowed)  # type: ignore[type-var]
+            leaf = replace(leaf, lent=setting.lent)  # type: ignore[type-var]
         structure, prior = grow(leaf, setting.power, rows)
         tree = MetaTree(structure, leaf, prior(setting.power))
         return tree, rows_for(structure, leaf, encoded)

@@ -33,7 +33,7 @@ N_FOLDS = 5
 MOST_ROWS = 20_000
 """Of more distinct rows a random sample of this size is used."""
 
-BORROWED = (1.0, 4.0, 16.0, 64.0)
+LENT = (1.0, 4.0, 16.0, 64.0)
 """Pseudo-rows that a node lends its children, of which one is chosen."""
 
 POWERS = (1, 0)
@@ -47,7 +47,7 @@ class Setting(NamedTuple):
     """Priors of a grown tree: of its splits, and of its leaves."""
 
     power: int
-    borrowed: float
+    lent: float
 
 
 class Grown(NamedTuple):
@@ -151,7 +151,7 @@ def choose_setting(
     strict = Setting(STRICT if len(powers) > 1 else powers[0], 0.0)
     if fold.max() < N_FOLDS - 1:
         return strict
-    settings = [strict, *map(Setting._make, product(powers, BORROWED))]
+    settings = [strict, *map(Setting._make, product(powers, LENT))]
     found = np.zeros((len(settings), len(fold)))
     for k in range(N_FOLDS):
         train = rows.at(np.flatnonzero((fold != k) & (fold >= 0)))
@@ -164,8 +164,8 @@ def choose_setting(
         own = leaf.no_rows(structure.n_nodes)
         target = leaf.check_target(train.target)
         leaf.add_rows(own, known, target, train.weight)
-        for i, (power, borrowed) in enumerate(settings):
-            its: Any = replace(leaf, borrowed=borrowed)  # type: ignore[type-var]
+        for i, (power, lent) in enumerate(settings):
+            its: Any = replace(leaf, lent=lent)  # type: ignore[type-var]
             posterior = compute_posterior(structure, its, prior(power), own)
             predictive = predict_at(posterior, new)
             found[i, fold == k] = predictive.log_density(test.target)

@@ -266,7 +266,7 @@ class MetaTree:
         """Whether a partial update pays, and gives the same result."""
         n_levels = self.structure.routing.depth + 1
         few = 0 < FEW * len(ends) * n_levels < self.structure.n_nodes
-        return few and not self.model.borrowed and not self._state.in_turn
+        return few and not self.model.lent and not self._state.in_turn
 
     def _update_few(
         self, ends: np.ndarray, y: np.ndarray, weight: np.ndarray, x: Any
@@ -376,7 +376,7 @@ class MetaTree:
         ends = self.structure.route(codes)
         y, _ = self._check_rows(ends, y, None)
         model, s = self.model, self.structure
-        if model.borrowed:
+        if model.lent:
             # A row affects all nodes below those on its path.
             return np.array(
                 [self._learn_one(end, value) for end, value in zip(ends, y)]

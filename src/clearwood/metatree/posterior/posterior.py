@@ -71,7 +71,7 @@ def compute_posterior(
     # p(y_s), from the statistics of all rows that pass through each node.
     total = add_below(model, own, structure.parent)
     known, lent = total, None
-    if model.borrowed:
+    if model.lent:
         known, lent = lend_down(model, total, structure.parent)
     log_marginal = _log_marginal_given(model, known, lent)
     log_stopped = evidence_of_stopped(model, known, total, own, structure.first_child)
@@ -113,7 +113,7 @@ def lend_down(
     Of ten rows, the children have two and eight, and get as many of ten lent ones:
 
     >>> from clearwood.distributions import CategoricalDirichlet
-    >>> model = CategoricalDirichlet((0.5, 0.5), borrowed=10.0)
+    >>> model = CategoricalDirichlet((0.5, 0.5), lent=10.0)
     >>> total = np.array([[5.0, 5.0], [2.0, 0.0], [3.0, 5.0]])
     >>> lend_down(model, total, np.array([-1, 0, 0], np.int32))[0].tolist()
     [[5.0, 5.0], [3.0, 1.0], [7.0, 9.0]]
@@ -145,7 +145,7 @@ def loans(
     weight, n = model.weight_of(known), model.weight_of(own)
     # A node without rows has no other estimate than its parent's.
     part = np.divide(n, model.weight_of(above), out=np.ones_like(n), where=n > 0)
-    number = model.borrowed * part
+    number = model.lent * part
     share = np.divide(number, weight, out=np.ones_like(n), where=weight > number)
     lent = share[:, None] * known
     if model.n_columns is not None:

@@ -7,8 +7,8 @@ from clearwood.distributions import CategoricalDirichlet, NormalNormalGamma
 from clearwood.metatree import MetaTree, given
 
 TARGETS = {
-    "classes": (CategoricalDirichlet((0.5, 0.5), borrowed=3.0), [0, 0, 1, 0, 1, 1, 1]),
-    "values": (NormalNormalGamma(borrowed=2.5), [0.1, 0.4, 2.0, 1.0, 3.0, 2.5, 2.0]),
+    "classes": (CategoricalDirichlet((0.5, 0.5), lent=3.0), [0, 0, 1, 0, 1, 1, 1]),
+    "values": (NormalNormalGamma(lent=2.5), [0.1, 0.4, 2.0, 1.0, 3.0, 2.5, 2.0]),
 }
 CODES = [[0, 0], [0, 0], [0, 1], [0, 1], [1, 0], [1, 1], [5, 0]]
 
@@ -16,7 +16,7 @@ CODES = [[0, 0], [0, 0], [0, 1], [0, 1], [1, 0], [1, 1], [5, 0]]
 def lent(model, known, above, own):
     """Some rows' worth of statistics, one number after the other."""
     part = float(model.weight_of(own)) / float(model.weight_of(above))
-    share = min(model.borrowed * part / float(model.weight_of(known)), 1.0)
+    share = min(model.lent * part / float(model.weight_of(known)), 1.0)
     if model.n_columns is None:
         return known * share
     return np.array([known[0] * share, known[1], known[2] * share])
@@ -50,7 +50,7 @@ def test_a_node_knows_its_rows_and_those_lent_from_above(kind):
 
 
 def test_leaves_shrink_by_the_rows_of_their_parent_and_empty_ones_are_it():
-    model = NormalNormalGamma(0.0, kappa=1e-12, borrowed=5.0)
+    model = NormalNormalGamma(0.0, kappa=1e-12, lent=5.0)
     y = np.array([1.0, 2.0, 6.0, 9.0])
     tree = MetaTree(given([0], n_values=3), model, 1.0).update([[0], [0], [0], [1]], y)
     predicted = tree.predictive([[0], [1], [2]]).mean()
