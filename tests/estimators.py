@@ -254,6 +254,7 @@ SEQUENCE_MODELS = [cw.HMMLSTM, cw.HiddenMarkovModel]
 DENSITIES = {
     cw.MiniSPN: {},
     cw.LearnSPN: {"penalty": 0.4, "significance_level": 0.0015},
+    cw.LatentTreeSPN: {"n_states": 4},
     cw.ParetoSPN: {"n_iter": 40},
     cw.HybridSPN: {"n_iter": 20},
 }

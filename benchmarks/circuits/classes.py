@@ -89,7 +89,7 @@ def rows_of(fold, name, share):
     return found
 
 
-def network(X, y, asked, seed, n_networks=1, per_class=False):
+def network(X, y, asked, seed, n_networks=1, per_class=None):
     learner = cw.MiniSPN(n_networks=n_networks, random_state=seed)
     return cw.SPNClassifier(learner, per_class=per_class).fit(X, y).predict_proba(asked)
 

@@ -55,7 +55,8 @@ The average over graphs as it is, that of the thesis, is too certain.
 thesis (corral, flare, lymphography, vote, mofn_3_7_10, chess, breast, heart_mdlp) \
 all are within 3 points (BART so far on corral, mofn_3_7_10 and chess), but for BART \
 on corral, which is better here (stochtree grows trees from the root before it \
-samples), and for lymphography, whose 148 rows give an accuracy a standard error of \
+samples; on a simulation this start makes the difference, `sbfc_simulations.md`), and \
+for lymphography, whose 148 rows give an accuracy a standard error of \
 3 points. The SVM has the printed 94.6 on mofn_3_7_10 only where its flags are \
 scaled; otherwise 85.9.
 - **Further apart** are sets that are binned otherwise: glass2 and pima, binned in \
@@ -144,7 +145,8 @@ def rows_of(name, folder, k, method):
 def write_tables(study, sets, n_asked):
     frame = study.frame()
     means = frame.groupby(["data", "method"]).mean(numeric_only=True)
-    sets = [name for name in sets if name in set(frame.data)]
+    missing = [name for name in sets if name not in set(frame.data)]
+    sets = [name for name in sets if name not in missing]
     wide = {
         score: means[score].unstack().reindex(sets).reindex(columns=METHODS)
         for score in ("accuracy", "loss", "seconds")
@@ -157,7 +159,8 @@ def write_tables(study, sets, n_asked):
     study.write_markdown(
         "Bayesian forests on real data",
         NOTES,
-        f"{len(frame):,} of {n_asked:,} cases; the command runs the others.",
+        f"{len(frame):,} of {n_asked:,} cases; the command runs the others. "
+        f"Sets without any: {', '.join(missing) or 'none'}.",
         *([] if is_own else ["## In words", IN_WORDS]),
         f"## Means over {len(main)} sets",
         "Methods without a rank do not run on all sets; their means are over those "

@@ -70,6 +70,10 @@ class OwnPredictionsWarning(UserWarning):
     """A model differs from the sum of its trees; it is treated as a black box."""
 
 
+class IndependentClassWarning(UserWarning):
+    """A classifier found no dependence: it predicts the same for all rows."""
+
+
 class InterruptedFitWarning(UserWarning):
     """A fit was interrupted; the estimator holds its partial result."""
 

@@ -119,7 +119,8 @@ _PROJECTED_LINES = _names(
     "projection", "ProjectedLinearRegression ProjectedLogisticRegression"
 )
 _CIRCUITS = _names(
-    "circuits", "HybridSPN LearnSPN MiniSPN ParetoSPN SPNClassifier SPNImputer"
+    "circuits",
+    "HybridSPN LatentTreeSPN LearnSPN MiniSPN ParetoSPN SPNClassifier SPNImputer",
 )
 _BINNINGS = _names("discretize", "BinaryBinner MDLPDiscretizer")
 

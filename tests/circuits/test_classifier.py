@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import make_classification
 from tests.circuits import naive
 from tests.circuits.test_estimators import people
-from tests.wording import refuses, same_lines
+from tests.wording import refuses, same_lines, warns
 
 import clearwood as cw
 from clearwood.circuits.nodes import Product, Sum
-from clearwood.exceptions import InputError
+from clearwood.exceptions import IndependentClassWarning, InputError
 
 
 def table(n=300, seed=0, missing=0.1):
@@ -138,3 +139,26 @@ def test_dates_of_few_values_are_dates(tmp_path):
     assert cw.load(tmp_path / "kept").score(X, y) == 1
     with refuses(InputError, match="'at'"):
         cw.MiniSPN(discrete=["at"]).fit(X)
+
+
+def test_held_out_rows_choose_between_one_network_and_one_per_class():
+    """Of 20 numbers the class is one column of 21, and in no cluster another."""
+    X, y = make_classification(2000, 20, n_informative=8, random_state=1)
+    chosen = cw.SPNClassifier(random_state=1).fit(X[:1000], y[:1000])
+    one = cw.SPNClassifier(per_class=False, random_state=1)
+    with pytest.warns(IndependentClassWarning):
+        one.fit(X[:1000], y[:1000])
+    assert chosen.score(X[1000:], y[1000:]) > one.score(X[1000:], y[1000:]) + 0.2
+    # Too few rows of a class for a network of their own.
+    rare = np.where(np.arange(300) < 10, 2, y[:300])
+    chosen, one = (
+        cw.SPNClassifier(per_class=per_class, random_state=0).fit(X[:300, :4], rare)
+        for per_class in (None, False)
+    )
+    assert chosen.circuit_.degrees_of_freedom == one.circuit_.degrees_of_freedom
+
+
+def test_a_class_that_depends_on_nothing_is_told():
+    X, y = np.tile([[0], [1]], (200, 1)), np.tile([0, 0, 1, 1], 100)
+    with warns(IndependentClassWarning):
+        cw.SPNClassifier(per_class=False, random_state=0).fit(X, y)

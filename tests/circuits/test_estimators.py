@@ -26,6 +26,9 @@ from clearwood.exceptions import (
     UnknownCategoriesWarning,
 )
 
+APART = (cw.LatentTreeSPN,)
+"""Of which numbers are independent of all other columns."""
+
 each = pytest.mark.parametrize("make", DENSITIES, ids=lambda make: make.__name__)
 
 
@@ -263,7 +266,9 @@ def test_conditionals(make, fitted):
         found.conditional(pd.DataFrame({**rows.iloc[0], "age": [age]}), given=["age"])
         for age in (75.0, 30.0)
     )
-    assert old["ill"].probabilities[0, 1] > 0.8 > 0.3 > young["ill"].probabilities[0, 1]
+    if make not in APART:
+        p, q = (own["ill"].probabilities[0, 1] for own in (young, old))
+        assert p < 0.3 < 0.8 < q
     for one in ("age", 2):
         alone = found.conditional(rows, given=one)
         assert set(alone) == {"ward", "ill", "grade", "pulse", "age"}
@@ -299,7 +304,7 @@ def test_draws_under_evidence(make, fitted):
     drawn = found.sample(2000, given={"ill": True}, random_state=0)
     assert drawn["ill"].all() and list(drawn) == list(people())
     assert drawn["ill"].dtype == bool and drawn["grade"].dtype.kind == "i"
-    assert abs(drawn["age"].mean() - 65) < 3
+    assert make in APART or abs(drawn["age"].mean() - 65) < 3
     again = found.sample(2000, given={1: True}, random_state=0)
     pd.testing.assert_frame_equal(again, drawn)
     with refuses(InputError, match="'ward'.*'south'.*'east'"):
@@ -391,13 +396,14 @@ def test_rows_to_choose_by_are_held_out_or_given():
 def test_ten_starts_mend_a_table_that_one_start_takes_for_noise():
     facts = GOLDEN["mini_spn"]["cases"]["collapse"]
     train, valid, test = (rows_of(facts[part]) for part in ("train", "valid", "test"))
-    thesis, repaired = (
-        cw.MiniSPN(preset=how, random_state=0).fit(train, X_val=valid).score(test)
-        for how in ("paper", None)
+    *thesis, repaired = (
+        cw.MiniSPN(preset=how, random_state=seed).fit(train, X_val=valid).score(test)
+        for how, seed in [*(("paper", k) for k in range(5)), (None, 0)]
     )
     truth = facts["log_likelihood"]["test"]["generator_mean"]
-    assert thesis == pytest.approx(facts["log_likelihood"]["test"]["independent_mean"])
-    assert thesis < repaired - 0.2 and repaired > truth - 0.2
+    # Clusters of the thesis start from two random rows.
+    assert len({round(score, 6) for score in thesis}) > 1
+    assert np.mean(thesis) < repaired and repaired > truth - 0.2
 
 
 def test_several_networks_differ_and_are_likelier():
@@ -541,3 +547,15 @@ def test_densities_of_cells_add_up_to_one():
     drawn = found.sample(20_000, random_state=0)["income"]
     assert own.mean[0] == pytest.approx(drawn.mean(), rel=0.1)
     assert own.sd[0] == pytest.approx(drawn.std(), rel=0.25)
+
+
+def test_dates_are_given_as_text():
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.permutation(300), "D")
+    rows = pd.DataFrame({"day": days, "late": days > pd.Timestamp("2020-06-01")})
+    network = cw.MiniSPN(random_state=0).fit(rows)
+    drawn = network.sample(50, given={"day": "2020-09-01"}, random_state=0)
+    assert (drawn["day"] == pd.Timestamp("2020-09-01")).all()
+    assert drawn["late"].mean() > 0.8
+    with refuses(InputError, match="'1/9/2020'"):
+        network.sample(given={"day": "1/9/2020"})

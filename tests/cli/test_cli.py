@@ -535,6 +535,15 @@ def test_core_parameters_of_every_method_are_options(table):
     assert refused.exit_code == 2 and "--max-rules 10" in refused.stderr
 
 
+def test_only_sums_may_be_stable(table):
+    options = "--method", "additive", "--n-rules", "3"
+    stable = simplify(table, *options, "--stability", "1")
+    assert stable.exit_code == 0 and "of the trees" in stable.stdout
+    assert "of the trees" not in simplify(table, *options).stdout
+    refused = simplify(table, "--method", "list", "--stability", "1")
+    assert refused.exit_code == 2 and "--method additive" in refused.stderr
+
+
 def test_limits_are_for_lists_and_do_not_contradict_each_other(table):
     for option in ("--increasing", "--decreasing"):
         assert simplify(table, option, "age", "--method", "em").exit_code == 2

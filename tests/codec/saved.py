@@ -302,6 +302,7 @@ CASES = {
     "LearnSPN": (
         lambda: density(cw.LearnSPN, penalty=0.4, significance_level=0.0015), COLUMNS
     ),
+    "LatentTreeSPN": (lambda: density(cw.LatentTreeSPN, n_states=2), COLUMNS),
     "ParetoSPN": (
         lambda: cw.ParetoSPN(n_iter=20, random_state=0).fit(series()),
         series()[:9],

@@ -69,13 +69,17 @@ def histogram_density(leaf, x):
 def tree_probability(leaf, own):
     """By enumeration of all completions."""
     sizes = [table.shape[1] for table in leaf.tables]
-    total = 0.0
-    for state in completions(own, sizes):
-        p = 1.0
-        for x, parent, table in zip(state, leaf.parents, leaf.tables):
-            p *= table[state[parent] if parent >= 0 else 0, x]
-        total += p
-    return total
+    hidden = [math.nan] * (len(sizes) - len(own))
+    states = completions([*hidden, *own], sizes)
+    return sum(state_probability(leaf, state) for state in states)
+
+
+def state_probability(leaf, state):
+    """Of levels of all variables of a tree, hidden ones first."""
+    p = 1.0
+    for x, parent, table in zip(state, leaf.parents, leaf.tables):
+        p *= table[state[parent] if parent >= 0 else 0, x]
+    return p
 
 
 def completions(row, sizes):

@@ -1,5 +1,7 @@
 """Leaves of circuits: all kinds keep one contract, and say what is obviously right."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from tests.distributions import naive
@@ -21,6 +23,15 @@ TABLES = (
     np.array([[0.1, 0.5, 0.4], [0.6, 0.2, 0.2]]),
     np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]),
 )
+HIDDEN_TABLES = (
+    np.array([[0.3, 0.7]]),
+    np.array([[0.2, 0.5, 0.3], [0.6, 0.2, 0.2]]),
+    np.array([[0.1, 0.9], [0.8, 0.2]]),
+    np.array([[0.1, 0.5, 0.4], [0.6, 0.2, 0.2], [0.3, 0.3, 0.4]]),
+    np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]),
+)
+"""Of two hidden variables, and three columns."""
+
 CASES = [
     Bernoulli(1, 0.3),
     Categorical(2, np.array([0.2, 0.5, 0.3])),
@@ -28,6 +39,7 @@ CASES = [
     Histogram(1, np.array([-1.0, 0.0, 3.0]), np.array([0.25, 0.75])),
     MultivariateGaussian((2, 0, 1), np.array([1.0, -1.0, 0.5]), COVARIANCE),
     ChowLiuTree((1, 0, 2), (-1, 0, 1), TABLES),
+    ChowLiuTree((1, 0, 2), (-1, 0, 0, 1, 1), HIDDEN_TABLES),
 ]
 LEVELS = {"Bernoulli": (2,), "Categorical": (3,), "ChowLiuTree": (2, 3, 2)}
 N_ROWS = 4_000
@@ -104,6 +116,11 @@ def test_no_row_is_likelier_than_the_best_mode(leaf, rows):
     height, point = max(leaf.modes(), key=lambda mode: mode[0])
     row = np.full((1, 3), np.nan)
     row[0, list(point)] = list(point.values())
+    if getattr(leaf, "n_hidden", 0):  # with the likeliest states, one of many
+        states = [range(table.shape[1]) for table in leaf.tables]
+        together = max(naive.state_probability(leaf, x) for x in product(*states))
+        assert height == pytest.approx(np.log(together))
+        return
     assert leaf.log_density(row)[0] == pytest.approx(height)
     assert (leaf.log_density(rows) <= height + 1e-12).all()
 

@@ -1,5 +1,6 @@
 """Sums of boxes: losses, gains, joint values, ascent, and toys with known answers."""
 
+import collections
 import itertools
 
 import numpy as np
@@ -16,9 +17,17 @@ from clearwood.search import (
     SquaredSumLoss,
     candidate_boxes,
     contains,
+    frequent_boxes,
     grow_sums,
     make_sum_problem,
     refine_sum,
+    select_sums,
+)
+from clearwood.search.candidates import (
+    FREQUENT_LEAVES,
+    FREQUENT_ROWS,
+    N_FREQUENT,
+    _nodes,
 )
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.growth import thinned
@@ -405,6 +414,52 @@ def test_one_box_is_the_best_of_all_on_a_tiny_grid():
         if inside.sum() >= LEAST_ROWS:
             least = min(least, cost)
     assert found.objective == pytest.approx(least, abs=1e-4)
+
+
+def test_boxes_are_counted_once_per_tree_with_their_complements():
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 4, (90, 3)).astype(np.uint8)
+    target = X[:, 0] + rng.normal(size=90)
+    grid, weight = numeric_grid(X, 4), np.ones(90)
+    boxes, frequency = frequent_boxes(grid, target, weight, np.random.default_rng(1))
+    settings = N_FREQUENT, FREQUENT_LEAVES, FREQUENT_ROWS, (1 / 3,)
+    count = collections.Counter()
+    for tree in _nodes(grid, target, weight, np.random.default_rng(1), *settings):
+        sides = naive.members(grid, tree)
+        count.update({frozenset([tuple(rows), tuple(~rows)]) for rows in sides})
+    del count[frozenset([(True,) * 90, (False,) * 90])]
+    inside = naive.members(grid, boxes)
+    keys = [frozenset([tuple(rows), tuple(~rows)]) for rows in inside]
+    assert len(set(keys)) == len(keys) == len(count)
+    np.testing.assert_allclose(frequency, [count[key] / N_FREQUENT for key in keys])
+    assert (np.diff(frequency) <= 0).all()
+
+
+@pytest.mark.parametrize("stability", [0.1, 0.5, 0.9, 1.0])
+def test_selected_boxes_have_the_largest_gain_and_frequency(stability):
+    rng = np.random.default_rng(6)
+    X = rng.integers(0, 6, (120, 3)).astype(np.uint8)
+    target = 1.0 * (X[:, 0] > 2) + 0.6 * (X[:, 1] > 3) + 0.5 * rng.normal(size=120)
+    grid, weight = numeric_grid(X, 6), np.ones(120)
+    pool, frequency = frequent_boxes(grid, target, weight, rng)
+    loss = SquaredSumLoss.of(target, weight)
+    problem = make_sum_problem(grid, loss, 0.0, 1e-9, weight)
+    found = select_sums(problem, pool, frequency, stability, 4)
+    assert [len(one.boxes) for one in found] == [0, 1, 2, 3, 4]
+    inside = naive.members(grid, pool).astype(float)
+    design = np.ones((120, 1))
+    for longer in found[1:]:
+        left = target - design @ np.linalg.lstsq(design, target, rcond=None)[0]
+        gain = (inside @ left) ** 2 / inside.sum(axis=1)
+        own = [tuple(box) for box in longer.boxes[:-1]]
+        is_new = np.array([tuple(box) not in own for box in pool])
+        is_able = is_new & (inside.sum(axis=1) >= LEAST_ROWS) & (gain > 1e-6)
+        score = np.where(is_able, gain ** (1 - stability) * frequency**stability, 0.0)
+        best = int(score.argmax())
+        np.testing.assert_array_equal(longer.boxes[-1], pool[best])
+        design = np.column_stack([design, inside[best]])
+    left = target - design @ np.linalg.lstsq(design, target, rcond=None)[0]
+    np.testing.assert_allclose(found[-1].predict(grid), target - left, atol=1e-5)
 
 
 def grown(

@@ -9,6 +9,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import clearwood as cw
+from clearwood.comparison.stability import jaccard
 
 
 def additive(estimator, **settings):
@@ -133,3 +134,65 @@ def test_energy_is_a_sum(shared_data):
     assert scores.n_rules <= 13
     assert scores.error < 1.5  # the variance of y is about 100
     assert scores.fidelity > 0.98
+
+
+def correlated(n=240, seed=0):
+    """Noisy effects of features that are nearly interchangeable, and a forest."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(size=(n, 1))
+    X = common + 0.7 * rng.normal(size=(n, 6))
+    y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=n)
+    return X, RandomForestRegressor(20, random_state=0).fit(X, y)
+
+
+def test_stable_rules_are_frequent_nodes_at_deciles():
+    X, forest = correlated()
+    found = additive(forest, n_rules=6, max_rules=6, stability=1).fit(X)
+    shares = [rule.frequency for rule in found.rules_.rules]
+    assert 0.05 < min(shares) and max(shares) <= 1.0
+    assert all(len(cuts) <= 9 for cuts in found.bins_.cuts)
+    below = [
+        np.mean(X[:, c.feature] <= end)
+        for rule in found.rules_.rules
+        for c in rule.conditions
+        for end in (c.low, c.high)
+        if np.isfinite(end)
+    ]
+    # The forest's thresholds are dense enough.
+    assert np.abs(np.multiply(10, below) - np.round(np.multiply(10, below))).max() < 0.2
+    # Every rule is another one.
+    assert len({str(r.conditions) for r in found.rules_.rules}) == len(shares) >= 3
+    for text in (str(found.rules_), found.rules_._repr_html_()):
+        assert text.count("of the trees") == len(shares)
+    assert cw.rules.RuleSet.from_json(found.rules_.to_json()) == found.rules_
+
+
+def test_stable_rules_change_less_with_the_rows():
+    X, forest = correlated()
+    likeness = {}
+    for stability in (0.0, 1.0):
+        found = []
+        for seed in range(4):
+            kept = np.random.default_rng(seed).permutation(len(X))[:200]
+            rules = additive(forest, n_rules=6, max_rules=6, stability=stability)
+            found.append(rules.fit(X[kept]).rules_.matches(X))
+        shared = [
+            jaccard(one, two).max(axis=1).mean()
+            for one in found
+            for two in found
+            if one is not two
+        ]
+        likeness[stability] = np.mean(shared)
+    assert likeness[1.0] > likeness[0.0] + 0.05
+
+
+def test_the_loss_of_fidelity_by_stability_holds_on_new_rows():
+    X, forest = correlated(800)
+    new, _ = correlated(4000, seed=1)
+    size = {"n_rules": 6, "max_rules": 6, "n_synthetic": 2000}
+    fits = [additive(forest, stability=s, **size).fit(X) for s in (0, 1)]
+    free, stable = (one.rules_.evaluate(new, model=forest).fidelity for one in fits)
+    assert fits[0].stability_loss_ == 0.0
+    # The rules of a fold differ from those of all rows.
+    assert fits[1].stability_loss_ == pytest.approx(free - stable, abs=0.1)
+    assert f"{fits[1].stability_loss_:.3f}" in fits[1].rules_.about["stability"]

@@ -3,7 +3,7 @@
 from clearwood._lazy import loader, names_in
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.classifier import ClassEvidence, SPNClassifier
-from clearwood.circuits.estimators import LearnSPN, MiniSPN
+from clearwood.circuits.estimators import LatentTreeSPN, LearnSPN, MiniSPN
 from clearwood.circuits.imputer import SPNImputer
 from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN, SizedCircuit
 from clearwood.circuits.queries import LevelShares, MostProbable, ValueShares
@@ -24,6 +24,7 @@ __all__ = [
     "ClassEvidence",
     "ConditionalDisplay",
     "HybridSPN",
+    "LatentTreeSPN",
     "LearnSPN",
     "LevelShares",
     "MiniSPN",

@@ -48,9 +48,10 @@ class Circuit:
 
         First the pairs of columns with the strongest dependence, from 0 to 1: the
         absolute correlation of numbers, Cramér's V of levels, the correlation ratio
-        between the two. Then the components (kinds of rows), each with its share, the
-        columns that distinguish it, and in brackets the same among all rows of the
-        parent. Within a component, groups of columns are independent of each other.
+        between the two; and whether all columns are nearly independent. Then the
+        components (kinds of rows), each with its share, the columns that distinguish
+        it, and in brackets the same among all rows of the parent. Within a component,
+        groups of columns are independent of each other.
 
         Parameters
         ----------
@@ -75,6 +76,8 @@ class Circuit:
         >>> print(Circuit(both, features))
         2 columns; 1 split of rows into clusters; 4 leaves.
         Strongest dependences: smoker and age 0.28
+        The dependence is weak: rows drawn from the network are on average 1.05 times as
+        probable as with independent columns.
         2 clusters of rows:
         1. 70 %: age 35.0 ± 8.0 (42 ± 14); smoker = yes in 10 % (19 %)
         2. 30 %: age 60 ± 10 (42 ± 14); smoker = yes in 40 % (19 %)

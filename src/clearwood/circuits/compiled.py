@@ -142,8 +142,8 @@ class Compiled:
     def beyond(self, earlier: Compiled, length: float, spread: np.ndarray) -> Compiled:
         """Extrapolate from earlier parameters through these by a factor ``length``.
 
-        Weights, levels and variances in logs. Leaves of several columns and histograms
-        keep their current parameters.
+        Weights, levels and variances in logs. Normal leaves of several columns and
+        histograms keep their current parameters.
         """
         before, after = np.exp(earlier.log_weight), np.exp(self.log_weight)
         return replace(

@@ -34,6 +34,7 @@ def refine(
     spread: np.ndarray | None = None,
     sweeps: int = 50,
     tolerance: float = 1e-6,
+    much: float = MUCH,
 ) -> Circuit:
     """Fit all parameters to rows by EM, from their current values.
 
@@ -57,6 +58,8 @@ def refine(
         Maximum number of sweeps.
     tolerance : float, default=1e-6
         Stop when the mean log-likelihood rises by no more than this.
+    much : float, default=10
+        Multiple of the tolerance: sweeps that gain less are followed by longer ones.
 
     Returns
     -------
@@ -79,7 +82,7 @@ def refine(
     start = compile_circuit(circuit)
     expects = partial(_expected, values, weight)
     if valid is not None and len(valid):
-        steps = long_sweeps(start, expects, valid, alpha, spread, tolerance)
+        steps = long_sweeps(start, expects, valid, alpha, spread, tolerance, much)
     else:
         plain = em_sweeps(start, expects, alpha, spread)
         steps = ((found, float(log / weight.sum())) for found, log in plain)
@@ -154,6 +157,7 @@ def long_sweeps(
     alpha: float,
     spread: np.ndarray,
     tolerance: float,
+    much: float = MUCH,
 ) -> Iterator[tuple[Compiled, float]]:
     """Parameters and the mean validation log-likelihood, sweep by sweep.
 
@@ -176,11 +180,11 @@ def long_sweeps(
         _, edges, leaves = expects(compiled)
         plain = compiled.estimated(edges, leaves, alpha, spread)
         far = plain.beyond(compiled, length, spread) if length > 1.0 else plain
-        least, much = found + tolerance, found + MUCH * tolerance
+        least, close = found + tolerance, found + much * tolerance
         compiled, found = far, score(far)
         if length > 1.0 and not found > least:
             compiled, found, length = plain, score(plain), 1.0
-        elif found < much:
+        elif found < close:
             length = min(LONGER * length, LONGEST)
 
 

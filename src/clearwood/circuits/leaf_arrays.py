@@ -230,10 +230,17 @@ class LeafArrays:
         self, earlier: LeafArrays, length: float, spread: np.ndarray
     ) -> LeafArrays:
         """See :meth:`Compiled.beyond`; leaves of other types are unchanged."""
+        others = (
+            new.beyond(old, length)
+            if isinstance(new, ChowLiuTree) and isinstance(old, ChowLiuTree)
+            else new
+            for new, old in zip(self.others, earlier.others)
+        )
         return replace(
             self,
             levels=self.levels.beyond(earlier.levels, length, spread),
             normals=self.normals.beyond(earlier.normals, length, spread),
+            others=tuple(others),
         )
 
     def as_leaves(self) -> list[Leaf]:

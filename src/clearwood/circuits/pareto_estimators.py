@@ -245,4 +245,5 @@ class HybridSPN(ParetoSPN):
     def _seed(
         self, table: LearningTable, options: Options, rng: np.random.Generator
     ) -> Node | None:
+        options = options._replace(hidden=False)  # which no step of the search changes
         return mini_spn(table, CRITICAL_P, options, rng)

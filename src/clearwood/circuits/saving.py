@@ -10,7 +10,7 @@ import numpy as np
 from clearwood import codec
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.classifier import SPNClassifier
-from clearwood.circuits.estimators import LearnSPN, MiniSPN
+from clearwood.circuits.estimators import LatentTreeSPN, LearnSPN, MiniSPN
 from clearwood.circuits.imputer import SPNImputer
 from clearwood.circuits.nodes import Node, Product, Sum, walk
 from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN
@@ -68,9 +68,13 @@ ESTIMATOR = (
     *codec.COLUMNS,
     *CIRCUIT,
     codec.Settings(
-        "significance_level", "penalty", "n_iter", "preset", "n_networks",
+        "significance_level", "penalty", "n_states", "n_iter", "preset", "n_networks",
         "validation_fraction", "per_class", "joint", "n_draws",
     ),
+)  # fmt: skip
+
+ESTIMATORS = (
+    MiniSPN, LearnSPN, LatentTreeSPN, ParetoSPN, HybridSPN, SPNClassifier, SPNImputer
 )  # fmt: skip
 
 
@@ -171,7 +175,7 @@ SAVED = codec.by_name(
     codec.Saved(Circuit, CIRCUIT, _make, _take),
     *(
         codec.Saved(kind, ESTIMATOR, _make_estimator, lambda own: _take(own.circuit_))
-        for kind in (MiniSPN, LearnSPN, ParetoSPN, HybridSPN, SPNClassifier, SPNImputer)
+        for kind in ESTIMATORS
     ),
 )
 """Circuits, and densities without their search."""

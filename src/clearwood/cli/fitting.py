@@ -75,6 +75,13 @@ OPTIONS = (
         "model labels",
         "Target of the rules: predictions of the model, or labels of the table.",
     ),
+    shared.option(
+        "--stability",
+        click.FloatRange(0, 1),
+        "From 0, the most faithful rules, to 1, those that change least with the rows "
+        "(additive).",
+        0.0,
+    ),
     shared.flag(
         "--exact-thresholds",
         "Keep the ensemble's own thresholds and values instead of rounded ones.",
@@ -122,6 +129,8 @@ def check_options(args: Any) -> None:
         )
     is_list = method in (None, "list")
     shared.only_for("--method list", is_list, "increasing decreasing")
+    is_sum = method == "additive"
+    shared.only_for("--method additive", is_sum or not args.stability, "stability")
     if args.n_rules != "auto" and args.n_rules > args.max_rules:
         raise click.UsageError(
             f"--n-rules {args.n_rules} is more than --max-rules {args.max_rules}, "
@@ -168,6 +177,8 @@ def fit_rules(model: Any, split: Any, args: Any) -> Any:
         **given(args, "min_samples_leaf"),
         **_goals(model, split.task, args),
     }
+    if args.method == "additive":
+        settings["stability"] = args.stability
     if args.method == "list":
         signs = dict.fromkeys(args.increasing, 1) | dict.fromkeys(args.decreasing, -1)
         settings["monotonic_cst"] = signs

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.columns.cells import UNSEEN, checked, is_missing, shown
-from clearwood.columns.dates import DATES, UTC, as_times
+from clearwood.columns.dates import DATES, UTC, as_times, date_number
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.info import ColumnInfo
 from clearwood.columns.schema import features_of
@@ -118,10 +118,18 @@ def row_of(features: FeatureSpace, given: Mapping[Any, Any]) -> np.ndarray:
     row = np.full(features.n_features, np.nan)
     for column, value in given.items():
         (j,) = positions_of([column], features.names, "given")
+        labels, is_date = features.categories[j], features.info[j].kind in DATES
+        if labels is None and is_date and isinstance(value, str):
+            row[j] = date_number(value)
+            if np.isnan(row[j]):
+                raise InputError(
+                    f"given sets {column!r} to {value!r}; expected a date such as "
+                    "'2019-04-01', or '2019-04-01 14:00'."
+                )
+            continue
         cell = np.empty(1, dtype=object)
         cell[0] = value
         row[j] = features.encode_column(checked(cell, features.names[j]), j)[0]
-        labels = features.categories[j]
         if labels is not None and row[j] == UNSEEN:
             raise InputError(
                 f"given sets {column!r} to {shown(value)}, which did not occur in fit; "

@@ -1,4 +1,4 @@
-// Chow-Liu trees, row by row.
+// Chow-Liu trees, row by row. A hidden variable, of number -1, is always missing.
 #include "../_native/array.hpp"
 
 using namespace clearwood;
@@ -38,7 +38,7 @@ bool read_levels(View<const std::int16_t, 1> row, const Tree& tree,
                  View<Index, 1> levels) {
     bool complete = true;
     for (Index v = 0; v < tree.n_columns(); ++v) {
-        Index level = row(tree.variables(v));
+        Index level = tree.variables(v) < 0 ? -1 : row(tree.variables(v));
         levels(v) = level < tree.sizes(v) ? level : -1;
         complete &= levels(v) >= 0;
     }
@@ -58,8 +58,11 @@ double inner(View<const double, 1> probability, View<const double, 1> evidence) 
 // evidence : (columns, levels); evidence[v] becomes, where v is missing, how likely
 //     what is below v is for each of its levels, up to a factor. Columns that are
 //     present need none: the tree falls apart at them.
+// message : (columns, levels); where v and its parent are missing, how likely what is
+//     known of v and below is for each level of the parent
 double collect(View<const Index, 1> levels, const Tree& tree,
-               View<const double, 1> log_table, View<double, 2> evidence) {
+               View<const double, 1> log_table, View<double, 2> evidence,
+               View<double, 2> message) {
     double log_p = 0.0;
     for (Index v = 0; v < tree.n_columns(); ++v)
         if (levels(v) < 0) evidence[v].part(0, tree.sizes(v)).fill(1.0);
@@ -80,7 +83,8 @@ double collect(View<const Index, 1> levels, const Tree& tree,
             evidence[tree.parents(v)].part(0, tree.sizes(tree.parents(v)));
         double most = 0.0;
         for (Index s = 0; s < of_parent.size(); ++s) {
-            of_parent(s) *= likelihood(s);
+            message(v, s) = likelihood(s);
+            of_parent(s) *= message(v, s);
             most = std::max(most, of_parent(s));
         }
         if (most == 0.0) return -infinity;
@@ -93,33 +97,41 @@ double collect(View<const Index, 1> levels, const Tree& tree,
 
 // Add the weight of a row to the cells it may be in, from the root to the leaves.
 //
-// evidence : from collect
+// evidence, message : from collect
 // share : (columns, levels), scratch: where v is missing, the weight of each of its
 //     levels
+// counts : weights of cells where v is present
+// ratios : weights of cells where v is missing, each over the cell's probability
 void distribute(View<const Index, 1> levels, double weight, const Tree& tree,
-                View<const double, 2> evidence, View<double, 2> share,
-                View<double, 1> counts) {
+                View<const double, 2> evidence, View<const double, 2> message,
+                View<double, 2> share, View<double, 1> counts,
+                View<double, 1> ratios) {
     for (Index v = 0; v < tree.n_columns(); ++v) {
         Index parent = tree.parents(v), size = tree.sizes(v);
         Index above = level_above(tree, levels, v);
-        if (levels(v) < 0) share[v].part(0, size).fill(0.0);
         Index low = above >= 0 ? above : 0;
         Index high = above >= 0 ? above + 1 : tree.sizes(parent);
+        View<const double, 1> below = evidence[v].part(0, size);
+        View<double, 1> own = share[v].part(0, size);
+        if (levels(v) < 0) own.fill(0.0);
         for (Index s = low; s < high; ++s) {
-            double own = above >= 0 ? weight : share(parent, s);
+            double of_row = above >= 0 ? weight : share(parent, s);
             Index at = tree.row(v, s);
             if (levels(v) >= 0) {
-                counts(at + levels(v)) += own;
+                counts(at + levels(v)) += of_row;
                 continue;
             }
-            if (!(own > 0.0)) continue;
-            double below = inner(tree.table.part(at, at + size), evidence[v]);
+            if (!(of_row > 0.0)) continue;
+            View<const double, 1> table = tree.table.part(at, at + size);
+            double ratio = of_row / (above >= 0 ? inner(table, below) : message(v, s));
+            View<double, 1> cells = ratios.part(at, at + size);
             for (Index k = 0; k < size; ++k) {
-                double part = own * tree.table(at + k) * evidence(v, k) / below;
-                share(v, k) += part;
-                counts(at + k) += part;
+                own(k) += ratio * table(k);
+                cells(k) += ratio * below(k);
             }
         }
+        if (levels(v) < 0)
+            for (Index k = 0; k < size; ++k) own(k) *= below(k);
     }
 }
 
@@ -130,9 +142,10 @@ Vector<double> tree_log_density(View<const std::int16_t, 2> codes, const Tree& t
     Vector<double> result(codes.size(0)), log_table = log_of(tree.table);
     Vector<Index> levels(tree.n_columns());
     Matrix<double> evidence({tree.n_columns(), tree.most_levels()});
+    Matrix<double> message(evidence.shape());
     for (Index r = 0; r < result.size(); ++r) {
         if (!read_levels(codes[r], tree, levels)) {
-            result(r) = collect(levels, tree, log_table, evidence);
+            result(r) = collect(levels, tree, log_table, evidence, message);
             continue;
         }
         double log_p = 0.0;
@@ -147,19 +160,22 @@ Vector<double> tree_log_density(View<const std::int16_t, 2> codes, const Tree& t
 Vector<double> tree_counts(View<const std::int16_t, 2> codes,
                            View<const double, 1> weight, const Tree& tree) {
     Vector<double> counts(tree.table.size()), log_table = log_of(tree.table);
+    Vector<double> ratios(tree.table.size());
     Vector<Index> levels(tree.n_columns());
     Matrix<double> evidence({tree.n_columns(), tree.most_levels()});
-    Matrix<double> share(evidence.shape());
+    Matrix<double> share(evidence.shape()), message(evidence.shape());
     for (Index r = 0; r < codes.size(0); ++r) {
         if (weight(r) == 0.0) continue;
         if (read_levels(codes[r], tree, levels)) {
             for (Index v = 0; v < tree.n_columns(); ++v)
                 counts(tree.row(v, level_above(tree, levels, v)) + levels(v)) +=
                     weight(r);
-        } else if (collect(levels, tree, log_table, evidence) > -infinity) {
-            distribute(levels, weight(r), tree, evidence, share, counts);
+        } else if (collect(levels, tree, log_table, evidence, message) > -infinity) {
+            distribute(levels, weight(r), tree, evidence, message, share, counts,
+                       ratios);
         }
     }
+    for (Index i = 0; i < counts.size(); ++i) counts(i) += ratios(i) * tree.table(i);
     return counts;
 }
 

@@ -1,17 +1,20 @@
-"""Chow-Liu trees: discrete columns, each with at most one parent."""
+"""Chow-Liu trees: discrete columns, each with at most one parent.
+
+In a hidden Chow-Liu tree (Liu and Van den Broeck, 2021) hidden variables form the tree,
+and each column depends on one of these only.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearwood._kernels.distributions import as_codes, tree_counts, tree_log_density
-from clearwood._numeric.logspace import log_of
+from clearwood._numeric.logspace import log_of, overrelaxed
 from clearwood.distributions.categorical import (
     Categorical,
     choose,
@@ -21,7 +24,9 @@ from clearwood.distributions.categorical import (
 from clearwood.distributions.of_columns import Plain, Point
 
 Reduce = Callable[..., np.ndarray]
-"""Reduction over an axis of logs: ``np.logaddexp.reduce`` or ``np.maximum.reduce``."""
+"""Reduction over an axis of logs: ``SUM`` or ``np.maximum.reduce``."""
+
+SUM: Reduce = np.logaddexp.reduce
 
 
 class TreeArrays(NamedTuple):
@@ -30,6 +35,7 @@ class TreeArrays(NamedTuple):
     Attributes
     ----------
     variables : ndarray of int
+        -1 for hidden ones.
     parents : ndarray of int
         Position in ``variables`` of the parent of each; -1 for roots.
     sizes : ndarray of int
@@ -49,14 +55,15 @@ class TreeArrays(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ChowLiuTree:
-    """Chow-Liu tree leaf: discrete columns, each with at most one parent.
+    """Chow-Liu tree leaf: hidden variables and discrete columns, each with one parent.
 
     Attributes
     ----------
     variables : tuple of int
+        The columns. Hidden variables, if there are any, precede them in the tree.
     parents : tuple of int
-        Per variable the position of its parent in ``variables``; -1 for the root.
-        Parents come first.
+        Per variable of the tree the position of its parent; -1 for the root. Parents
+        come first.
     tables : tuple of ndarray of shape (n_levels_of_parent, n_levels)
         Conditional probabilities; the root's has one row.
     """
@@ -70,14 +77,24 @@ class ChowLiuTree:
         """Number of free parameters."""
         return sum(len(table) * (table.shape[1] - 1) for table in self.tables)
 
+    @property
+    def n_hidden(self) -> int:
+        """Number of hidden variables."""
+        return len(self.parents) - len(self.variables)
+
+    @property
+    def n_levels(self) -> list[int]:
+        """Number of levels of each column."""
+        return [table.shape[1] for table in self.tables[self.n_hidden :]]
+
     @cached_property
     def arrays(self) -> TreeArrays:
         """Arrays for evaluation."""
         starts = np.cumsum([0, *(table.size for table in self.tables[:-1])])
         sizes = np.array([table.shape[1] for table in self.tables])
         flat = np.concatenate([np.ravel(table) for table in self.tables])
-        variables, parents = np.array(self.variables), np.array(self.parents)
-        return TreeArrays(variables, parents, sizes, starts, flat)
+        variables = np.array([-1] * self.n_hidden + [*self.variables])
+        return TreeArrays(variables, np.array(self.parents), sizes, starts, flat)
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
         """Log density of present entries; see ``of_columns``."""
@@ -98,10 +115,23 @@ class ChowLiuTree:
         )
         return replace(self, tables=tables)
 
+    def beyond(self, earlier: ChowLiuTree, length: float) -> ChowLiuTree:
+        """Extrapolate from earlier parameters; see ``Compiled.beyond``.
+
+        Without hidden variables all parameters are exact: nothing is extrapolated.
+        """
+        if not self.n_hidden:
+            return self
+        tables = tuple(
+            shares(overrelaxed(new, old, length), new)
+            for new, old in zip(self.tables, earlier.tables)
+        )
+        return replace(self, tables=tables)
+
     # Messages along the tree: sums or maxima over open levels, for a batch
 
     def allowed(self, own: np.ndarray) -> list[np.ndarray]:
-        """Log masks of allowed levels per variable: (n_rows, n_levels) of 0, -inf.
+        """Log masks of allowed levels per column: (n_rows, n_levels) of 0, -inf.
 
         Parameters
         ----------
@@ -109,22 +139,25 @@ class ChowLiuTree:
             Levels of the tree's columns; a missing entry allows all.
         """
         found = []
-        for column, table in zip(own.T, self.tables):
+        for column, n in zip(own.T, self.n_levels):
             cell = column[:, None]
-            open_ = np.isnan(cell) | (cell == np.arange(table.shape[1]))
+            open_ = np.isnan(cell) | (cell == np.arange(n))
             found.append(np.where(open_, 0.0, -np.inf))
         return found
 
     def upward(
-        self, log_allowed: list[np.ndarray], reduce: Reduce = np.logaddexp.reduce
+        self, log_allowed: list[np.ndarray], reduce: Reduce = SUM
     ) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Upward pass from the tree's leaves to its root.
+        """Upward pass from the tree's leaves to its root; sums over hidden variables.
+
+        The sum of maxima is an upper bound of the maximum, exact of complete rows.
 
         Parameters
         ----------
         log_allowed : list of ndarray of shape (n_rows, n_levels)
-            Log weights of the levels of each variable.
+            Log weights of the levels of each column.
         reduce : callable
+            For columns.
 
         Returns
         -------
@@ -134,13 +167,15 @@ class ChowLiuTree:
             Conditional tables given the allowed levels: each row of a table has the sum
             (or the maximum) 1. Rows of impossible levels are all -inf.
         """
-        below = list(log_allowed)
+        n_rows = len(log_allowed[0])
+        hidden = [np.zeros((n_rows, t.shape[1])) for t in self.tables[: self.n_hidden]]
+        below = hidden + log_allowed
         log_tables: list[np.ndarray] = [np.empty(0)] * len(below)
         logs = [log_of(table) for table in self.tables]
         message = np.empty(0)
         for i in reversed(range(len(below))):
             joint = logs[i] + below[i][:, None, :]
-            message = reduce(joint, axis=2)
+            message = (reduce if i >= self.n_hidden else SUM)(joint, axis=2)
             # 0 in place of -inf, so that -inf less it stays -inf.
             finite = np.where(np.isneginf(message), 0.0, message)
             log_tables[i] = joint - finite[:, :, None]
@@ -149,26 +184,28 @@ class ChowLiuTree:
         return message[:, 0], log_tables
 
     def downward(
-        self, log_tables: list[np.ndarray], reduce: Reduce = np.logaddexp.reduce
+        self, log_tables: list[np.ndarray], reduce: Reduce = SUM
     ) -> list[np.ndarray]:
         """Downward pass from the root to the leaves.
 
         Returns
         -------
         list of ndarray of shape (n_rows, n_levels)
-            Log probabilities given the allowed levels; for maxima, the log density of
-            the best combination with that level, less the best.
+            Log probabilities given the allowed levels, of hidden variables, too; for
+            maxima, the log density of the best combination with that level, less the
+            best.
         """
         worth: list[np.ndarray] = []
         for parent, table in zip(self.parents, log_tables):
             above = worth[parent][:, :, None] if parent >= 0 else 0.0
-            worth.append(reduce(above + table, axis=1))
+            own = reduce if parent >= self.n_hidden else SUM
+            worth.append(own(above + table, axis=1))
         return worth
 
     def marginals(self, own: np.ndarray) -> list[tuple[np.ndarray, ...]]:
         """Probabilities of levels by column, (n_rows, n_levels), given the others."""
         _, logs = self.upward(self.allowed(own))
-        return [(np.exp(worth),) for worth in self.downward(logs)]
+        return [(np.exp(worth),) for worth in self.downward(logs)[self.n_hidden :]]
 
     # Methods of all leaves
 
@@ -180,12 +217,11 @@ class ChowLiuTree:
         trees: dict[int, list[int]] = {}  # of what is missing, by the place of the root
         root_of: dict[int, int] = {}
         tables: dict[int, np.ndarray] = {}
-        for i, (variable, parent) in enumerate(zip(self.variables, self.parents)):
-            if not np.isnan(row[variable]):
-                continue
-            table = np.exp(logs[i][0])
+        cells = [np.nan] * self.n_hidden + row[list(self.variables)].tolist()
+        for i in self._above(np.isnan(row[list(self.variables)])):
+            parent, table = self.parents[i], np.exp(logs[i][0])
             if parent not in root_of:  # it has none, or that is known
-                known = int(row[self.variables[parent]]) if parent >= 0 else 0
+                known = int(cells[parent]) if parent >= 0 else 0
                 table = table[known : known + 1]
             # Levels that cannot be may lead anywhere.
             table[table.sum(axis=1) == 0] = 1 / table.shape[1]
@@ -196,25 +232,37 @@ class ChowLiuTree:
             self._part(places, tables) for places in trees.values()
         )
 
+    def _above(self, wanted: np.ndarray) -> list[int]:
+        """Places of the columns that are wanted, and of hidden variables above them."""
+        columns = np.flatnonzero(wanted) + self.n_hidden
+        places: set[int] = set(columns.tolist())
+        for i in columns.tolist():
+            while 0 <= self.parents[i] < self.n_hidden:
+                i = self.parents[i]
+                if i in places:
+                    break
+                places.add(i)
+        return sorted(places)
+
     def _part(
         self, places: Sequence[int], tables: dict[int, np.ndarray]
     ) -> Categorical | ChowLiuTree:
         """Tree of the variables at some places; a categorical leaf for a single one."""
-        variables = tuple(self.variables[i] for i in places)
-        if len(places) == 1:
-            return Categorical(variables[0], tables[places[0]][0])
+        h = self.n_hidden
+        variables = tuple(self.variables[i - h] for i in places if i >= h)
         new = {i: k for k, i in enumerate(places)}
         parents = tuple(new.get(self.parents[i], -1) for i in places)
-        return ChowLiuTree(variables, parents, tuple(tables[i] for i in places))
+        tree = ChowLiuTree(variables, parents, tuple(tables[i] for i in places))
+        return tree if len(variables) > 1 else tree.apart()[0]
 
     def drawn(self, own: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Rows of its columns, with missing entries drawn; see ``of_columns``."""
         _, logs = self.upward(self.allowed(own))
-        found = np.zeros(own.shape, dtype=np.intp)
+        found = np.zeros((len(own), len(logs)), dtype=np.intp)
         for i, (parent, log) in enumerate(zip(self.parents, logs)):
             above = found[:, parent] if parent >= 0 else 0
             found[:, i] = choose(rng, np.exp(log[np.arange(len(own)), above]))
-        return found
+        return found[:, self.n_hidden :]
 
     def moments(
         self, own: np.ndarray, tables: Sequence[Any]
@@ -222,39 +270,63 @@ class ChowLiuTree:
         """Means and covariances of the numeric coordinates of columns."""
         _, logs = self.upward(self.allowed(own))
         levels = [np.exp(worth) for worth in self.downward(logs)]
-        means = [p @ table for p, table in zip(levels, tables)]
-        gaps = [table - mean[:, None] for table, mean in zip(tables, means)]
+        steps = [np.exp(log) for log in logs]  # from a level of the parent to each
+        h, n, m = self.n_hidden, len(own), len(logs)
+        means = [p @ table for p, table in zip(levels[h:], tables)]
         ends = np.cumsum([0, *(table.shape[1] for table in tables)])
-        at = [slice(*pair) for pair in pairwise(ends)]
-        covariance = np.empty((len(own), ends[-1], ends[-1]))
-        both: dict[tuple[int, int], np.ndarray] = {}  # probabilities of pairs of levels
-        for b, parent in enumerate(self.parents):
-            both[b, b] = levels[b][:, :, None] * np.eye(levels[b].shape[1])
-            for a in range(b):
-                both[a, b] = both[a, parent] @ np.exp(logs[b])
-                both[b, a] = both[a, b].swapaxes(1, 2)
-            for a in range(b + 1):
-                product = gaps[a].swapaxes(1, 2) @ both[a, b] @ gaps[b]
-                covariance[:, at[a], at[b]] = product
-                covariance[:, at[b], at[a]] = product.swapaxes(1, 2)
+        # Deviations of all numbers from their means, expected given each level of a
+        # variable: those below it, from the leaves on; the others, from the root on.
+        inside = np.zeros((m, ends[-1]), dtype=bool)
+        expected = [np.zeros((n, p.shape[1], ends[-1])) for p in levels]
+        for i in reversed(range(m)):
+            if i >= h:
+                own_numbers = slice(ends[i - h], ends[i - h + 1])
+                gap = tables[i - h] - means[i - h][:, None]
+                expected[i][:, :, own_numbers] = gap
+                inside[i, own_numbers] = True
+            if self.parents[i] >= 0:
+                inside[self.parents[i]] |= inside[i]
+                expected[self.parents[i]] += steps[i] @ expected[i]
+        covariance = np.empty((n, ends[-1], ends[-1]))
+        for i, parent in enumerate(self.parents):
+            if parent >= 0:
+                joint = (levels[parent][:, :, None] * steps[i]).swapaxes(1, 2)
+                outside = joint @ (expected[parent] * ~inside[i])
+                share = levels[i][:, :, None]
+                expected[i] += np.divide(
+                    outside, share, out=np.zeros_like(outside), where=share > 0
+                )
+            if i >= h:
+                own_numbers = slice(ends[i - h], ends[i - h + 1])
+                gap = tables[i - h] - means[i - h][:, None]
+                weighted = (levels[i][:, :, None] * gap).swapaxes(1, 2)
+                covariance[:, own_numbers] = weighted @ expected[i]
         return np.hstack(means), covariance
 
     def modes(self) -> list[Point]:
-        """Most probable of all combinations of levels; see ``of_columns``."""
-        nothing = np.full((1, len(self.variables)), np.nan)
-        height, tables = self.upward(self.allowed(nothing), np.maximum.reduce)
+        """Most probable of all combinations of levels; see ``of_columns``.
+
+        With hidden variables their density together with these, as of the components
+        of a mixture: another combination may be more probable.
+        """
+        seen = replace(self, variables=tuple(range(len(self.parents))))
+        nothing = np.full((1, len(self.parents)), np.nan)
+        height, tables = seen.upward(seen.allowed(nothing), np.maximum.reduce)
         levels: list[int] = []
         for parent, (table,) in zip(self.parents, tables):
             above = levels[parent] if parent >= 0 else 0
             levels.append(int(table[above].argmax()))
-        return [(float(height[0]), dict(zip(self.variables, map(float, levels))))]
+        own = map(float, levels[self.n_hidden :])
+        return [(float(height[0]), dict(zip(self.variables, own)))]
 
     def apart(self) -> list[Categorical]:
         """Marginal leaf of each of its columns; see ``of_columns``."""
         found: list[np.ndarray] = []
         for parent, table in zip(self.parents, self.tables):
             found.append(table[0] if parent < 0 else found[parent] @ table)
-        return [Categorical(*own) for own in zip(self.variables, found)]
+        return [
+            Categorical(*own) for own in zip(self.variables, found[self.n_hidden :])
+        ]
 
     def scaled(self, zero: np.ndarray, one: np.ndarray) -> ChowLiuTree:
         """Leaf in the units of a table, whose 0 and 1 are given; see ``of_columns``."""
@@ -266,15 +338,16 @@ class ChowLiuTree:
 
     def fault(self, n_levels: Sequence[int]) -> str | None:
         """Its defect, if any, in a table whose columns have so many levels."""
-        d = len(self.variables)
-        if len(self.parents) != d or len(self.tables) != d:
+        d, h = len(self.variables), self.n_hidden
+        if h < 0 or len(self.parents) != len(self.tables):
             return f"has parents and tables of other numbers than {d} columns"
         if any(p not in range(i) for i, p in enumerate(self.parents) if i):
             return "has parents that do not come first"
         if not d or self.parents[0] != -1:
             return "has no root"
-        for n, parent, table in zip(n_levels, self.parents, self.tables):
-            shape = (n_levels[parent] if parent >= 0 else 1, n)
+        sizes = [table.shape[1] for table in self.tables[:h]] + [*n_levels]
+        for n, parent, table in zip(sizes, self.parents, self.tables):
+            shape = (sizes[parent] if parent >= 0 else 1, n)
             if table.shape != shape:
                 return f"has a table of {table.shape} cells where {shape} are"
             if shares_fault(table):
@@ -283,8 +356,8 @@ class ChowLiuTree:
 
     def to_plain(self) -> Plain:
         """Its integers and floats, as they are saved; see ``of_columns``."""
-        sizes, flat = self.arrays.sizes.tolist(), self.arrays.table.tolist()
-        return [*self.variables, *self.parents, *sizes], flat
+        variables, _, sizes, _, table = (part.tolist() for part in self.arrays)
+        return [*variables, *self.parents, *sizes], table
 
     @classmethod
     def from_plain(cls, whole: np.ndarray, numbers: np.ndarray) -> ChowLiuTree:
@@ -294,11 +367,15 @@ class ChowLiuTree:
         ends = np.cumsum(above * sizes)
         if ends[-1] != len(numbers):
             raise ValueError("tables do not fit their columns")
+        n_hidden = np.count_nonzero(variables < 0)
+        if (variables[n_hidden:] < 0).any():
+            raise ValueError("hidden variables do not come first")
         tables = [
             part.reshape(n, m)
             for part, n, m in zip(np.split(numbers, ends[:-1]), above, sizes)
         ]
-        return cls(tuple(variables.tolist()), tuple(parents.tolist()), tuple(tables))
+        own = tuple(variables[n_hidden:].tolist())
+        return cls(own, tuple(parents.tolist()), tuple(tables))
 
 
 def levels_of(values: np.ndarray) -> np.ndarray:

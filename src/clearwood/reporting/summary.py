@@ -242,8 +242,8 @@ def _facts(
         facts = [] if name is None else [("Model", name)]
     if rules.statistic:
         facts.append(("Predicts", printable(rules.about["predicts"])))
-    if "cuts" in rules.about:
-        facts.append(("Thresholds", printable(rules.about["cuts"])))
+    own = ("Thresholds", "cuts"), ("Stability", "stability")
+    facts += [(name, printable(rules.about[k])) for name, k in own if k in rules.about]
     names = rules.features.names
     used = {c.feature for rule in rules for c in rule.conditions}
     facts.append(("Features", f"{len(names)}, of which the rules use {len(used)}"))

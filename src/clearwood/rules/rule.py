@@ -48,6 +48,9 @@ class Rule:
         class. ``prediction`` is the class that gains most.
     weight : float
         Only in an average: the weight of the rule.
+    frequency : float
+        Only in a sum with ``stability``: the share of small trees that have the rule.
+        NaN where unknown.
     statistics : RuleStatistics
         Statistics of the rule on a sample. Its fields are attributes of the rule, too:
         ``rule.support`` is ``rule.statistics.support``.
@@ -58,6 +61,7 @@ class Rule:
     probabilities: tuple[float, ...] = ()
     scores: tuple[float, ...] = ()
     weight: float = 1.0
+    frequency: float = math.nan
     statistics: RuleStatistics = RuleStatistics()
 
     if not TYPE_CHECKING:
@@ -91,6 +95,12 @@ class Rule:
     def numbers(self) -> tuple[float, ...]:
         """The prediction as numbers: one per class, or a value."""
         return self.probabilities or self.scores or (self.prediction,)
+
+    @property
+    def frequency_text(self) -> str:
+        """Share of the trees that have the rule; empty where unknown."""
+        known = not math.isnan(self.frequency)
+        return f"in {share_text(self.frequency)} of the trees" if known else ""
 
     @property
     def n_literals(self) -> int:

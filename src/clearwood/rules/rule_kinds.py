@@ -235,9 +235,11 @@ class RuleSum(_AllThatHold):
         lines = [f"   {self.text_of(self.otherwise)}  always"]
         for number, rule in enumerate(self.rules, start=1):
             known = rule.statistics
-            rows = "" if math.isnan(known.support) else f"  ({known.rows_text})"
+            rows = "" if math.isnan(known.support) else known.rows_text
+            facts = ", ".join(filter(None, (rows, rule.frequency_text)))
+            facts = f"  ({facts})" if facts else ""
             lines.append(f"{number}. {self.text_of(rule)}")
-            lines.append(f"      if {rule.text(self.features, most)}{rows}")
+            lines.append(f"      if {rule.text(self.features, most)}{facts}")
         return lines
 
     def text_of(self, rule: Rule) -> str:

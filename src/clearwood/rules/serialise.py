@@ -41,7 +41,7 @@ STATISTICS = (
 )  # fmt: skip
 ROWS = {"rows": "support", "rows_assigned": "assigned"}
 """Numbers of rows, and the weight of the same rows."""
-KNOWN = ("expected", *ROWS)
+KNOWN = ("frequency", "expected", *ROWS)
 """Written only where known."""
 
 ABOUT = codec.mapping_of(codec.NAME)
@@ -235,8 +235,9 @@ def _numbers(n: int) -> codec.FieldType:
 def _values_of(rule: Rule) -> dict[str, Any]:
     """Fields of a rule to write; numbers of rows only where rows have weights."""
     values = vars(rule) | vars(rule.statistics)
-    if not math.isfinite(values["expected"]):
-        values["expected"] = codec.UNSET
+    for name in ("frequency", "expected"):
+        if not math.isfinite(values[name]):
+            values[name] = codec.UNSET
     for rows, weight in ROWS.items():
         if not math.isfinite(values[weight]) or values[rows] == values[weight]:
             values[rows] = codec.UNSET

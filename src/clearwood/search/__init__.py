@@ -11,7 +11,7 @@ a time (``growth``), and at every size all boxes are improved in turn (``ascent`
 lists.
 """
 
-from clearwood.search.candidates import candidate_boxes
+from clearwood.search.candidates import candidate_boxes, frequent_boxes
 from clearwood.search.grid import Grid, contains, n_literals, whole_box
 from clearwood.search.lists.ascent import (
     BoxList,
@@ -28,7 +28,7 @@ from clearwood.search.sums.ascent import (
     make_sum_problem,
     refine_sum,
 )
-from clearwood.search.sums.grow import grow_sums
+from clearwood.search.sums.grow import grow_sums, select_sums
 from clearwood.search.sums.losses import ClassSumLoss, SquaredSumLoss
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "SumProblem",
     "candidate_boxes",
     "contains",
+    "frequent_boxes",
     "grow_lists",
     "grow_sums",
     "make_problem",
@@ -50,5 +51,6 @@ __all__ = [
     "n_literals",
     "refine",
     "refine_sum",
+    "select_sums",
     "whole_box",
 ]

@@ -3,26 +3,40 @@
 The ensemble labels the training rows, and synthetic mixtures of them. Candidate boxes
 are the nodes of small randomized trees. A sum grows box by box in a beam search that
 refits all contributions together. The length of the sum is chosen on held-out rows
-(``size_path``). The printed sum is in the units of the data,
-the largest effects first, and is the one that predicts.
+(``size_path``). With ``stability``, boxes are frequent nodes of small trees, which are
+not moved. The printed sum is in the units of the data, the largest effects first, and
+is the one that predicts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from clearwood._estimators import Interval
 from clearwood._numeric import product, rounded
-from clearwood.rules import RuleSet, Training, build_rule_sum
-from clearwood.search import BoxSum, contains, grow_sums, make_sum_problem
+from clearwood.rules import FeatureBins, RuleSet, Training, build_rule_sum
+from clearwood.search import (
+    BoxSum,
+    contains,
+    frequent_boxes,
+    grow_sums,
+    make_sum_problem,
+    select_sums,
+)
 from clearwood.search.sums.losses import ClassSumLoss, SquaredSumLoss
 from clearwood.simplifiers._common.base import (
     CORE,
     RuleClassifierMixin,
     RuleRegressorMixin,
 )
+from clearwood.simplifiers._common.cross_fitting import N_FOLDS
+from clearwood.simplifiers._common.fewer_cuts import cuts_at_quantiles
 from clearwood.simplifiers._common.scoring import (
     CLASS_WEIGHT,
     SCORING,
@@ -37,12 +51,20 @@ RIDGE = {True: 1e-2, False: 1e-4}
 """Ridge penalty on half the square of a contribution, for classes and for values: keeps
 log-odds finite where the ensemble is certain."""
 
+N_QUANTILES = 9
+"""Thresholds of a numeric feature with ``stability``: at the deciles."""
+
 
 class _AdditiveRules(BaseSizePath):
     _reads_sparse = True
+    # Of the candidates of the last search, the share of the trees with each.
+    _frequency: dict[bytes, float] | None = None
+    # The rows in all bins, kept for the fit without ``stability``.
+    _all_bins: FeatureBins | None = None
     _parameter_constraints: dict[str, Any] = {
         **CORE,
         "n_synthetic": N_SYNTHETIC,
+        "stability": [Interval(Real, 0, 1, closed="both")],
         "scoring": SCORING["classification"],
         "class_weight": CLASS_WEIGHT,
     }
@@ -58,6 +80,7 @@ class _AdditiveRules(BaseSizePath):
         exclude_features: Sequence[str | int] = (),
         round_thresholds: bool = True,
         n_synthetic: int | str = "auto",
+        stability: float = 0.0,
         scoring: Any = "auto",
         class_weight: Any = None,
         n_jobs: int | None = None,
@@ -72,6 +95,7 @@ class _AdditiveRules(BaseSizePath):
         self.exclude_features = exclude_features
         self.round_thresholds = round_thresholds
         self.n_synthetic = n_synthetic
+        self.stability = stability
         self.scoring = scoring
         self.class_weight = class_weight
         self.n_jobs = n_jobs
@@ -81,8 +105,36 @@ class _AdditiveRules(BaseSizePath):
     def _about(self) -> dict[str, str]:
         return {"method": "additive"}
 
+    def _training(self, *args: Any) -> Training:
+        training = super()._training(*args)
+        if not self.stability:
+            return training
+        self._all_bins = training.bins
+        bins = cuts_at_quantiles(training.bins, training.encoded, N_QUANTILES)
+        return replace(training, bins=bins)
+
+    def _find_rules(
+        self, training: Training, generator: np.random.Generator
+    ) -> dict[str, str]:
+        about = super()._find_rules(training, generator)
+        self.stability_loss_ = np.nan if self.stability else 0.0
+        bins, self._all_bins = self._all_bins, None
+        if bins is None or len(training) < N_FOLDS:
+            return about
+        # Both are fitted to the same folds.
+        seeds = generator.integers(2**63, size=N_FOLDS + 1).tolist()
+        free = copy(self).set_params(stability=0.0)
+        fits = (free, replace(training, bins=bins)), (self, training)
+        without, own = (
+            one._cross_validate(one._some(rows, seeds[0]), seeds)["fidelity"]
+            for one, rows in fits
+        )
+        self._frequency = None
+        self.stability_loss_ = without[self.n_rules_ - 1] - own[self.n_rules_ - 1]
+        lost = f"{self.stability_loss_:.3f} lower fidelity on held-out rows"
+        return about | {"stability": f"{self.stability:g}, {lost}"}
+
     def _fit(self, training: Training, generator: np.random.Generator) -> list[BoxSum]:
-        candidates = self._candidates(training, generator)
         kind: Any = ClassSumLoss if training.classes else SquaredSumLoss
         target, weight = training.standardised, training.weight
         if training.class_weight is not None:
@@ -99,6 +151,12 @@ class _AdditiveRules(BaseSizePath):
             training.counts,
             min_samples_leaf=self.min_samples_leaf,
         )
+        if self.stability:
+            found = frequent_boxes(training.grid, target, weight, generator)
+            boxes, frequency = found[0], found[1].tolist()
+            self._frequency = dict(zip(map(np.ndarray.tobytes, boxes), frequency))
+            return select_sums(problem, *found, self.stability, self.max_rules - 1)
+        candidates = self._candidates(training, generator)
         # The same random numbers for all sizes, so that only these differ.
         same = np.random.default_rng(0)
         return grow_sums(problem, candidates, self.max_rules - 1, same)
@@ -115,14 +173,21 @@ class _AdditiveRules(BaseSizePath):
         values = np.eye(len(boxes.constant))[boxes.outputs] * boxes.values[:, None]
         values, constant = values * training.unit, boxes.constant * training.unit
         constant = constant + training.centre
-        regions, added = [], []
+        regions, added, frequency = [], [], []
+        known = self._frequency or {}
         for k in _by_effect(boxes, training):
             region = training.region(boxes.boxes[k])
             if region is not None:
                 regions.append(region)
                 added.append(values[k])
+                frequency.append(known.get(boxes.boxes[k].tobytes(), np.nan))
         return build_rule_sum(
-            regions, added, constant, training, round_thresholds=self.round_thresholds
+            regions,
+            added,
+            constant,
+            training,
+            frequency,
+            round_thresholds=self.round_thresholds,
         )
 
 
@@ -175,6 +240,12 @@ class AdditiveRulesClassifier(RuleClassifierMixin, _AdditiveRules):
         Number of synthetic rows, labelled by the ensemble: training rows mixed with
         their neighbours. "auto" makes three per row, at least 4,000 and at most 20,000,
         and none with ``learn_from="labels"``.
+    stability : float, default=0.0
+        From 0, the most faithful rules, to 1, those that change least with the rows.
+        Above 0, thresholds are at the deciles of the rows, and rules are nodes of 1,000
+        small trees fitted to the ensemble: those of largest gain times frequency, with
+        ``1 - stability`` and ``stability`` as exponents. The frequency is printed;
+        ``stability_loss_`` is the loss of fidelity.
     scoring : {"auto", "log_loss", "agreement", "balanced"} or callable, default="auto"
         Score that chooses the number of rules on held-out rows. "auto": log
         loss of the probabilities of the rules against those of the ensemble (R2 for
@@ -210,6 +281,9 @@ class AdditiveRulesClassifier(RuleClassifierMixin, _AdditiveRules):
     shrinkage_ : dict, or None
         If labels were given, the ``"slope"`` by which all log-odds were multiplied to
         calibrate probabilities for new rows (cross-fitting).
+    stability_loss_ : float
+        Decrease of the fidelity on held-out rows (three folds) by ``stability``, at the
+        same number of rules; 0 without.
     path_ : tuple of RuleSet
         The sums of all sizes, from the constant alone to the longest found.
     n_rules_ : int

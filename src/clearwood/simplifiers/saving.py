@@ -15,7 +15,7 @@ from clearwood._estimators import parameter_names
 from clearwood.codec.documents import Place
 from clearwood.exceptions import InputError
 from clearwood.rules import Question, RuleList, RuleSet, Tree
-from clearwood.rules.serialise import RULES, conditions_of
+from clearwood.rules.serialise import RULES, STATISTIC, conditions_of
 from clearwood.rules.tree import tree_of_questions
 from clearwood.simplifiers.fab.inference import Iteration
 
@@ -163,6 +163,7 @@ PARTS = (
     codec.Field(
         "cv_results", codec.optional(PLAIN), "cv_results_", absent=codec.UNSET
     ),
+    codec.Together(codec.Field("stability_loss", STATISTIC, "stability_loss_")),
     codec.Together(
         codec.Field("history", codec.tuple_of(STEP), "history_"),
         codec.Field("restarts", codec.tuple_of(PLAIN), "restarts_"),

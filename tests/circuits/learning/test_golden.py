@@ -8,6 +8,7 @@ from clearwood._kernels.circuits_learning import pair_tests
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.learning.clusters import (
+    Starts,
     cluster_rows,
     one_cluster,
 )
@@ -119,7 +120,7 @@ def test_the_thesis_network(name):
     found = mini_spn(
         LearningTable(train, valid, space([2] * 6)),
         0.0005,
-        PAPER_OPTIONS,
+        PAPER_OPTIONS._replace(first=Starts(1), later=(Starts(1),)),
         np.random.default_rng(0),
     )
     assert plain(found) == plain(golden_tree(facts["tree"]))

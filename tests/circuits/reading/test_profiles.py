@@ -179,3 +179,6 @@ def test_dates_are_written_as_dates_and_their_spread_in_days():
     within_a_day = Moments(17987.5, 0.01)
     assert within_a_day.numbers("datetime") == "2019-04-01 12:00 ± 0.10 days"
     assert entry_text(features, 0, 17987.0) == "2019-04-01"
+    numbers = {123456.0: "123,456", -1234.5: "-1,234.5", 999.5: "999.5", 2e20: "2e+20"}
+    plain = FeatureSpace.numeric(1)
+    assert {x: entry_text(plain, 0, x) for x in numbers} == numbers

@@ -6,7 +6,11 @@ import pytest
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import FeatureBins
 from clearwood.simplifiers._common import fewer_cuts
-from clearwood.simplifiers._common.fewer_cuts import MOST_CUTS, with_fewer_cuts
+from clearwood.simplifiers._common.fewer_cuts import (
+    MOST_CUTS,
+    cuts_at_quantiles,
+    with_fewer_cuts,
+)
 
 
 def bins_of(*cuts):
@@ -44,3 +48,22 @@ def test_of_cuts_as_good_the_middle_one_stays(monkeypatch):
 def test_columns_without_order_keep_a_cut(column):
     bins = bins_of(np.arange(400.0))
     assert len(with_fewer_cuts(bins, column[:, None]).cuts[0]) >= 1
+
+
+def test_the_cuts_nearest_to_quantiles_stay():
+    rng = np.random.default_rng(0)
+    X = np.exp(rng.normal(size=(1000, 2)))
+    X[::7, 0] = np.nan
+    cuts = np.unique(rng.choice(X[1::7, 0], 60))
+    found = cuts_at_quantiles(bins_of(cuts, np.array([1.0])), X, 4)
+    below = np.array(
+        [np.nanmean(np.where(np.isnan(X[:, 0]), np.nan, X[:, 0] <= c)) for c in cuts]
+    )
+    nearest = {cuts[np.abs(below - share).argmin()] for share in (0.2, 0.4, 0.6, 0.8)}
+    assert set(found.cuts[0]) == nearest
+    np.testing.assert_array_equal(found.cuts[1], [1.0])
+
+
+def test_columns_without_values_keep_at_most_one_cut():
+    bins = bins_of(np.arange(5.0))
+    assert len(cuts_at_quantiles(bins, np.full((6, 1), np.nan), 9).cuts[0]) == 1

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import product
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,16 +26,20 @@ from clearwood.circuits.learning.clusters import (
     split_into_two,
 )
 from clearwood.circuits.learning.dependence import split_columns
+from clearwood.circuits.learning.hidden_trees import N_STATES, with_hidden
+from clearwood.circuits.learning.leaf_blocks import Block
 from clearwood.circuits.learning.recursion import (
     Piece,
     SplitRule,
     assemble,
     grow,
+    product_of,
 )
 from clearwood.circuits.learning.slices import Parts, Slice
 from clearwood.circuits.learning.trimming import prune_pieces
 from clearwood.circuits.nodes import Node
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.distributions import ChowLiuTree
 
 
 class LearningTable(NamedTuple):
@@ -57,10 +61,13 @@ class LearningTable(NamedTuple):
     features: FeatureSpace
     all_rows: AllRows | None = None
 
+    def log_density(self, root: Node) -> np.ndarray:
+        """Log density of the validation rows."""
+        return compile_circuit(Circuit(root, self.features)).log_likelihood(self.valid)
+
     def score(self, root: Node) -> float:
         """Mean log density of the validation rows."""
-        compiled = compile_circuit(Circuit(root, self.features))
-        return float(compiled.log_likelihood(self.valid).mean())
+        return float(self.log_density(root).mean())
 
 
 class Options(NamedTuple):
@@ -88,6 +95,9 @@ class Options(NamedTuple):
         `prune_pieces`.
     polish : bool
         Whether EM refines all parameters.
+    hidden : bool
+        Whether MiniSPN gives way to a hidden Chow-Liu tree, of all rows, under which
+        validation rows are likelier.
     """
 
     first: Starts = Starts(10)
@@ -97,6 +107,7 @@ class Options(NamedTuple):
     alphas: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
     prune: bool = True
     polish: bool = True
+    hidden: bool = True
 
 
 N_RESTARTS = 4
@@ -106,13 +117,14 @@ MIXTURE_OPTIONS = Options(Starts(3, drawn=True), (Starts(1, drawn=True),) * 3)
 """Options of each network of an ensemble, for diversity: all starts are random."""
 
 PAPER_OPTIONS = Options(
-    first=Starts(1),
-    later=(Starts(1),),
+    first=Starts(1, drawn=True),
+    later=(Starts(1, drawn=True),),
     balanced=False,
     trees=(False,),
     alphas=(ALPHA,),
     prune=False,
     polish=False,
+    hidden=False,
 )
 
 PENALTIES, CRITICAL_PS = (0.2, 0.4, 0.6, 0.8), (0.0001, 0.0015)
@@ -123,6 +135,10 @@ SCORE = attrgetter("score")
 
 LEAST_GAIN = 1e-3
 """Minimum gain of an EM sweep in log density per row; smaller ones are not worth it."""
+
+
+SWEEPS = 60
+"""Maximum number of sweeps of EM from random parameters."""
 
 
 class Candidate(NamedTuple):
@@ -166,7 +182,65 @@ def mini_spn(
         select_leaves(grow_from(later), table, options) for later in options.later
     ]
     best = max(candidates, key=SCORE)
-    return polished(best.root, best.alpha, table, options)
+    sample, alpha = table._replace(all_rows=None), best.alpha
+    found = polished(best.root, alpha, sample, options)
+    if options.hidden and len(table.valid):
+        hidden = latent_tree(sample, N_STATES, options, rng, table.score(found))
+        with np.errstate(invalid="ignore"):  # of rows that are impossible in both
+            gain = table.log_density(hidden) - table.log_density(found)
+        # Clusters can be read: a tree has to be likelier by a standard error, at least.
+        if is_clear(gain):
+            found, alpha = hidden, ALPHA
+    return found if table.all_rows is None else polished(found, alpha, table, options)
+
+
+def is_clear(gain: np.ndarray) -> bool:
+    """Whether the mean of the gains of rows exceeds its standard error."""
+    return bool(gain.mean() > gain.std() / len(gain) ** 0.5)
+
+
+def latent_tree(
+    table: LearningTable,
+    n_states: Sequence[int],
+    options: Options,
+    rng: np.random.Generator,
+    goal: float = -np.inf,
+) -> Node:
+    """Hidden Chow-Liu trees; validation rows select the number of states.
+
+    Columns that are continuous, or independent of all others, have leaves of their own.
+
+    Parameters
+    ----------
+    table : LearningTable
+    n_states : sequence of int
+        Numbers of states of hidden variables, ascending; without validation rows the
+        first is taken.
+    options : Options
+    rng : Generator
+    goal : float
+        Validation score to reach: if a gain as large as the last one would not, no more
+        states are tried, for gains become smaller.
+    """
+    if not len(table.valid):
+        table, n_states = table._replace(valid=table.train), n_states[:1]
+    sample = table._replace(all_rows=None)
+    whole = Slice.from_table(table.train, table.valid, table.features)
+    leaves = Block.from_slice(whole).leaves(ALPHA, trees=True)
+    visible: Node = product_of(leaves) if len(leaves) > 1 else leaves[0]
+    best, score = visible, table.score(visible)
+    if not any(isinstance(leaf, ChowLiuTree) for leaf in leaves):
+        n_states = ()
+    for n in n_states:
+        start = with_hidden(visible, n, rng)
+        found = polished(start, ALPHA, sample, options, sweeps=SWEEPS, much=np.inf)
+        gain = table.score(found) - score
+        if gain <= LEAST_GAIN:
+            break
+        best, score = found, score + gain
+        if score + gain < goal:
+            break
+    return best if table.all_rows is None else polished(best, ALPHA, table, options)
 
 
 def learn_spn(
@@ -238,7 +312,9 @@ def select_leaves(
     return best
 
 
-def polished(root: Node, alpha: float, table: LearningTable, options: Options) -> Node:
+def polished(
+    root: Node, alpha: float, table: LearningTable, options: Options, **how: Any
+) -> Node:
     """Refine all parameters by EM, as long as the validation likelihood rises.
 
     If there are more rows than fit into memory, EM continues with all of these as long
@@ -254,6 +330,7 @@ def polished(root: Node, alpha: float, table: LearningTable, options: Options) -
             valid=table.valid,
             alpha=alpha,
             tolerance=LEAST_GAIN,
+            **how,
         )
     if table.all_rows is not None:
         start, spread = compile_circuit(circuit), variances(table.train)

@@ -74,8 +74,8 @@ def choices(root: Node) -> Choice:
         match node:
             case OfLevels(variable=variable):
                 levels[variable] = len(node.probabilities)
-            case ChowLiuTree(variables, _, tables):
-                levels |= {v: table.shape[1] for v, table in zip(variables, tables)}
+            case ChowLiuTree():
+                levels |= dict(zip(node.variables, node.n_levels))
             case Histogram(variable):
                 edges.setdefault(variable, []).append(node.edges)
             case Gaussian() | MultivariateGaussian():
@@ -194,7 +194,8 @@ class Bounds:
             logs = [log_of(allowed[:, own].astype(float)) for own in slots]
             value, log_tables = tree.upward(logs, np.maximum.reduce)
             best[i] += value
-            for own, worth in zip(slots, tree.downward(log_tables, np.maximum.reduce)):
+            worths = tree.downward(log_tables, np.maximum.reduce)[tree.n_hidden :]
+            for own, worth in zip(slots, worths):
                 table[i][:, own] *= np.exp(worth)
 
     def _mixed(

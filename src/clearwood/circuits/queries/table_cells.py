@@ -206,3 +206,26 @@ def cell_conditionals(
             number = number.of_rows(masses.rows)
             answers[j] = CellShares(number, column, masses.probabilities[:, 1:])
     return answers
+
+
+def marginal_log_density(circuit: Circuit, values: np.ndarray) -> np.ndarray:
+    """Marginal log density of every cell of rows, in parts as `cell_surprisals`."""
+    found, cells = np.full(values.shape, np.nan), cells_of(circuit, values)
+    nothing = np.full((1, values.shape[1]), np.nan)
+    for j, own in cell_conditionals(circuit, nothing).items():
+        rows, place = ~np.isnan(cells[:, j]), circuit.table.place_of.get(j)
+        if isinstance(own, CellShares) and place is not None:
+            found[rows, place], found[rows, j] = own.log_parts(cells[rows, j])
+        else:
+            found[rows, j] = own.log_density(cells[rows, j])
+    for j, unseen in enumerate(circuit.table.unseen):
+        if unseen:
+            found[cells[:, j] == UNSEEN, j] = 0.0
+            found[:, j] += log_seen(cells[:, j], unseen)
+    return found
+
+
+def cells_of(circuit: Circuit, values: np.ndarray) -> np.ndarray:
+    """Cells of the table in the place of their variables, from these."""
+    rows = circuit.table.to_rows(values)
+    return np.column_stack([rows, values[:, rows.shape[1] :]])

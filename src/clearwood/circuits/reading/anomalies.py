@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ from clearwood.circuits.queries.table_cells import (
     CellShares,
     cell_conditionals,
     cell_surprisals,
+    cells_of,
+    marginal_log_density,
     per_cell,
 )
 from clearwood.circuits.reading.profiles import (
@@ -24,13 +27,13 @@ from clearwood.circuits.reading.profiles import (
     Shares,
     label_words,
 )
-from clearwood.circuits.table_variables import log_seen
+from clearwood.circuits.reading.strengths import N_DRAWS
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import DATES, date_text
 from clearwood.columns.feature_space import FeatureSpace
 
-N_DRAWS = 500
-"""Number of rows sampled from a circuit to estimate the usual surprisal."""
+THOUSAND = 1000.0
+"""From here on numbers have separators of thousands."""
 
 NEW = "a level that did not occur in training"
 
@@ -132,35 +135,12 @@ def _mean(values: np.ndarray) -> np.ndarray:
     return mean
 
 
-def marginal_log_density(circuit: Circuit, values: np.ndarray) -> np.ndarray:
-    """Marginal log density of every cell of rows, in parts as `cell_surprisals`."""
-    found, cells = np.full(values.shape, np.nan), cells_of(circuit, values)
-    nothing = np.full((1, values.shape[1]), np.nan)
-    for j, own in cell_conditionals(circuit, nothing).items():
-        rows, place = ~np.isnan(cells[:, j]), circuit.table.place_of.get(j)
-        if isinstance(own, CellShares) and place is not None:
-            found[rows, place], found[rows, j] = own.log_parts(cells[rows, j])
-        else:
-            found[rows, j] = own.log_density(cells[rows, j])
-    for j, unseen in enumerate(circuit.table.unseen):
-        if unseen:
-            found[cells[:, j] == UNSEEN, j] = 0.0
-            found[:, j] += log_seen(cells[:, j], unseen)
-    return found
-
-
 def columns_of(circuit: Circuit) -> FeatureSpace:
     """Variables of a circuit, those of the table's columns by the names of these."""
     info = circuit.table.columns.info
     return replace(
         circuit.features, info=(*info, *circuit.features.info[len(info):])
     )  # fmt: skip
-
-
-def cells_of(circuit: Circuit, values: np.ndarray) -> np.ndarray:
-    """Cells of the table in the place of their variables, from these."""
-    rows = circuit.table.to_rows(values)
-    return np.column_stack([rows, values[:, rows.shape[1] :]])
 
 
 def top_entries(
@@ -228,4 +208,8 @@ def entry_text(features: FeatureSpace, j: int, value: float) -> str:
     labels, kind = features.categories[j], features.info[j].kind
     if labels is not None:
         return NEW if value == UNSEEN else label_words(labels[int(value)])
-    return date_text(value) if kind in DATES else short_text(value, 6)
+    if kind in DATES:
+        return date_text(value)
+    text = short_text(value, 6)
+    is_plain = THOUSAND <= abs(value) and "e" not in text
+    return f"{Decimal(text):,}" if is_plain else text

@@ -242,7 +242,7 @@ def circuit_from(estimator: Any) -> Circuit:
         check_is_fitted(estimator)
     raise InputError(
         f"estimator is a {type(estimator).__name__}, which has no circuit_; pass a "
-        "fitted MiniSPN, LearnSPN, ParetoSPN or HybridSPN."
+        "fitted MiniSPN or another density estimator of circuits."
     )
 
 

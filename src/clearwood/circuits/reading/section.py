@@ -10,11 +10,11 @@ import numpy as np
 from clearwood._words.labels import printable
 from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.queries.table_cells import cells_of
 from clearwood.circuits.reading.anomalies import (
     LEAST,
     AnomalyScores,
     anomaly_scores,
-    cells_of,
     columns_of,
     rows_of,
     top_entries,
@@ -28,8 +28,10 @@ from clearwood.circuits.reading.outline import CircuitPart, outline
 from clearwood.circuits.reading.profiles import NOTHING, column_words
 from clearwood.circuits.reading.strengths import strengths
 from clearwood.circuits.reading.words import (
+    WEAK,
     counts,
     marks_texts,
+    names_in_pairs,
     names_text,
     strongest_pairs,
 )
@@ -175,7 +177,7 @@ def _cluster(
 def _pairs(
     found: list[tuple[int, int, float]], features: FeatureSpace
 ) -> dict[str, Any]:
-    names = [printable(name) for name in shown_names(features)]
+    names = [printable(name) for name in names_in_pairs(features)]
     return {
         "lines": [
             {"names": [names[j], names[k]], "strength": strength}
@@ -195,6 +197,10 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
     possible = found.log_density > -np.inf
     alone = np.nansum(found.alone, axis=1)
     density, independent = _mean(found.log_density[possible]), _mean(alone[possible])
+    gain = WEAK
+    if density is not None and independent is not None:
+        # A network of independent columns is its own reference.
+        gain = _difference(density, independent)
     missing = np.isnan(cells_of(circuit, values)).mean(axis=0)
     is_cell = ~np.isin(np.arange(len(missing)), list(circuit.table.place_of.values()))
     return {
@@ -203,10 +209,8 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
         "n_impossible": int(np.count_nonzero(~possible)),
         "log_density": density,
         "independent": independent,
-        # A network of independent columns is its own reference.
-        "no_better": density is not None
-        and independent is not None
-        and _difference(density, independent) < 0,
+        "no_better": gain < 0,
+        "is_weak": 0 < gain < WEAK,
         "missing": float(missing[is_cell].mean()),
         "columns": _predictability(found, possible, columns_of(circuit), missing),
         "n_hidden": max(circuit.n_columns - MOST_COLUMNS, 0),

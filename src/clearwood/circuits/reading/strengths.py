@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clearwood.circuits.queries.covariances import Coordinates, coordinate_moments
+from clearwood.circuits.queries.draws import sample
+from clearwood.circuits.queries.table_cells import marginal_log_density
 
 if TYPE_CHECKING:
     from clearwood.circuits.circuit import Circuit
+
+N_DRAWS = 500
+"""Number of rows sampled from a circuit to estimate the usual surprisal."""
 
 NOTHING = 1e-10
 """Variance below this share of the column's largest one counts as none."""
@@ -69,3 +74,13 @@ def strengths(circuit: Circuit) -> np.ndarray:
     for j, place in circuit.table.place_of.items():
         share[j, place] = share[place, j] = 0.0
     return np.sqrt(np.clip(share, 0.0, 1.0))
+
+
+def gain_over_independent(circuit: Circuit) -> float:
+    """Mean log density of drawn rows, less that with independent columns.
+
+    It is the total correlation of the columns in the network, estimated by draws.
+    """
+    drawn = sample(circuit, N_DRAWS, np.random.default_rng(0))
+    alone = np.nansum(marginal_log_density(circuit, drawn), axis=1)
+    return float((circuit.log_density(drawn) - alone).mean())

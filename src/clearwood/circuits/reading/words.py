@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,7 +14,8 @@ from clearwood.charts.style import wrapped
 from clearwood.circuits.nodes import Node, Product, Sum, walk
 from clearwood.circuits.reading.outline import CircuitPart, outline
 from clearwood.circuits.reading.profiles import column_words
-from clearwood.circuits.reading.strengths import strengths
+from clearwood.circuits.reading.strengths import gain_over_independent, strengths
+from clearwood.circuits.table_variables import OTHERWISE
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import shown_names
 from clearwood.exceptions import InputError
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
 
 WIDTH, STEP = 88, 3
 """Characters per line, and per level of indentation."""
+
+WEAK = 0.1
+"""Gain over independent columns, in nats per row, below which dependence is weak: rows
+are 1.1 times as probable."""
 
 MOST_MARKS, MOST_NAMES, MOST_PAIRS = 4, 6, 5
 """Columns that mark a component, names of a group, and pairs of columns."""
@@ -89,7 +95,19 @@ def _pairs(circuit: Circuit) -> list[str]:
         return ["All columns are independent."]
     more = len(found) - len(texts)
     texts += [f"{more:,} more pairs from {LEAST_STRENGTH:g} on"] if more else []
-    return _wrapped("Strongest dependences: ", texts, "", 0)
+    return _wrapped("Strongest dependences: ", texts, "", 0) + _weakness(circuit)
+
+
+def _weakness(circuit: Circuit) -> list[str]:
+    """A sentence if the columns are nearly independent."""
+    gain = gain_over_independent(circuit)
+    if not 0.0 < gain < WEAK:
+        return []
+    text = (
+        f"The dependence is weak: rows drawn from the network are on average "
+        f"{math.exp(gain):.2f} times as probable as with independent columns."
+    )
+    return _wrapped(text, (), "", 0)
 
 
 def strongest_pairs(
@@ -203,10 +221,18 @@ def pairs_texts(
     features: FeatureSpace, pairs: Sequence[tuple[int, int, float]]
 ) -> list[str]:
     """First few pairs of columns, with the strength of their dependence."""
-    names = shown_names(features)
+    names = names_in_pairs(features)
     return [
         f"{name_text(names[j])} and {name_text(names[k])} {strength:.2f}"
         for j, k, strength in pairs[:MOST_PAIRS]
+    ]
+
+
+def names_in_pairs(features: FeatureSpace) -> list[str]:
+    """Names of variables; of a point mass "income is 0", say."""
+    return [
+        f"{name} is {levels[1]}" if levels and levels[:-1] == (OTHERWISE,) else name
+        for name, levels in zip(shown_names(features), features.categories)
     ]
 
 

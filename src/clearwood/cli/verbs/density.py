@@ -73,6 +73,7 @@ def density(args: Any) -> Result:
         page={
             "X": X_test.set_axis(rows),
             "title": f"Clusters of rows of {Path(args.data).name}",
+            "held_out_from": "model",
         },
     )
 
@@ -102,12 +103,14 @@ def _row_text(row: int | str, name: Any, id_column: str | None) -> str:
 def _known(given: tuple[str, ...], X: Any) -> dict[str, Any]:
     """Known values by column, typed as in the table; validated before the fit."""
     from clearwood.circuits.reading.profiles import label_words
+    from clearwood.columns.dates import DATES
     from clearwood.columns.variables import read_variables, row_of
 
     if not given:
         return {}
     features = read_variables(X)
     levels = dict(zip(features.names, features.categories))
+    is_date = {n: own.kind in DATES for n, own in zip(features.names, features.info)}
     known: dict[str, Any] = {}
     for text in given:
         name, value = _parted(text, features.names)
@@ -121,6 +124,8 @@ def _known(given: tuple[str, ...], X: Any) -> dict[str, Any]:
         if labels is not None:
             by_text = {label_words(label): label for label in labels}
             known[name] = by_text.get(value, number if number in labels else value)
+        elif is_date[name]:
+            known[name] = value
         elif math.isfinite(number):
             known[name] = number
         else:
@@ -157,6 +162,7 @@ def _summarize(
         "log_density": found["log_density"],
         "log_density_of_independent_columns": found["independent"],
         "no_better": found["no_better"],
+        "is_weak": found["is_weak"],
         "depend": [
             {"columns": [names[j], names[k]], "strength": strength}
             for j, k, strength in strongest_pairs(strengths(circuit))

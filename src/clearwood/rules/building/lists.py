@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -140,6 +141,7 @@ def build_rule_sum(
     values: Sequence[Any],
     constant: Any,
     training: Training,
+    frequency: Sequence[float] | None = None,
     *,
     round_thresholds: bool = True,
 ) -> RuleSum:
@@ -158,6 +160,8 @@ def build_rule_sum(
         The constant of the sum.
     training : Training
         As in :func:`build_rule_list`.
+    frequency : sequence of float, optional
+        Share of small trees that have each region.
     round_thresholds : bool, default=True
         Replace bounds as in :func:`build_rule_set`, each value by a short one within a
         thousandth of the target's standard deviation, and log-odds by three digits. The
@@ -169,9 +173,10 @@ def build_rule_sum(
     """
     real, outcome = training.real, training.outcome
     shorten = outcome.shortening(0.001 * round_thresholds, real.target, real.weight)
+    frequency = [math.nan] * len(regions) if frequency is None else frequency
     kept = []
     constant = np.asarray(constant, dtype=np.float64)
-    for region, value in zip(regions, values):
+    for region, value, share in zip(regions, values, frequency):
         conditions = prune_by_coverage(region, training.encoded)
         if not (real.weight * matches_all(conditions, real.encoded)).sum() > 0:
             continue
@@ -180,10 +185,10 @@ def build_rule_sum(
             continue
         if round_thresholds:
             conditions = rounded(conditions, training.encoded, training.bins.features)
-        kept.append((conditions, value))
+        kept.append((conditions, value, share))
     rules = [
-        Rule(conditions, **outcome.added_fields(value, shorten))
-        for conditions, value in [*kept, ((), constant)]
+        Rule(conditions, frequency=share, **outcome.added_fields(value, shorten))
+        for conditions, value, share in [*kept, ((), constant, math.nan)]
     ]
     return printed(RuleSum, rules[:-1], rules[-1], training)
 

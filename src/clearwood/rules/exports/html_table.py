@@ -105,6 +105,7 @@ def summarize_rules(
                 "conditions": [c.text(rules.features) for c in rule.conditions],
                 "prediction": rules.text_of(rule),
                 "weight": number_text(rule.weight),
+                "frequency": rule.frequency_text,
                 **_known(rule.statistics),
                 "share": _share(rule.statistics.rows_assigned, rules.n_rows),
                 **bars,

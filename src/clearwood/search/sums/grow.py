@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from clearwood._numeric import rounded
+from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.candidates import Candidates, candidate_boxes
 from clearwood.search.grid import contains
 from clearwood.search.growth import (
+    N_HALVED,
     N_REFITTED,
     N_SCREENED,
     grow,
@@ -84,6 +86,59 @@ def grow_sums(
         if thin is problem
         else [SumAscent(problem, one).refitted() for one in found]
     )
+
+
+def select_sums(
+    problem: SumProblem,
+    pool: np.ndarray,
+    frequency: np.ndarray,
+    stability: float,
+    max_boxes: int,
+) -> list[BoxSum]:
+    """Sums of 0, 1, ... candidates as they are, selected by gain and frequency.
+
+    At each step the candidate of largest gain ** (1 - stability) * frequency **
+    stability is added, of those with a gain, and all values are refitted. The penalty
+    per literal is that with which :func:`grow_sums` ends.
+
+    Parameters
+    ----------
+    problem : SumProblem
+    pool : ndarray of bool of shape (n_pool, total number of bins)
+        Candidate boxes.
+    frequency : ndarray of shape (n_pool,)
+        How often each was found, above 0.
+    stability : float
+        From 0 to 1.
+    max_boxes : int
+        Maximum number of boxes in a sum.
+
+    Returns
+    -------
+    list of BoxSum
+        By number of boxes.
+    """
+    problem = problem.with_literal_penalty(problem.literal / 2**N_HALVED)
+    thin = thinned(problem)
+    gains, found = SumGains(thin, pool), [_constant(thin)]
+    often = frequency[:, None] ** stability
+    is_left = np.ones((len(pool), len(thin.loss.free)), dtype=bool)
+    while len(found) <= max_boxes:
+        ascent = SumAscent(thin, found[-1])
+        gain, value = gains.gains(thin, ascent.answers())
+        gain = np.where(is_left & (gain > SMALLEST_CHANGE), gain, 0.0)
+        if not gain.any():
+            break
+        # A power of zero may be one.
+        score = np.where(gain > 0.0, gain ** (1.0 - stability) * often, 0.0)
+        b, k = np.unravel_index(score.argmax(), score.shape)
+        is_left[b, k] = False
+        output, own = thin.loss.free[k], float(value[b, k])
+        longer = _appended(found[-1], pool[b], output, own, np.inf)
+        found.append(SumAscent(thin, longer).refitted())
+    if thin is problem:
+        return found
+    return [SumAscent(problem, one).refitted() for one in found]
 
 
 def best_refined(problem: SumProblem, trials: list[BoxSum]) -> list[BoxSum]:

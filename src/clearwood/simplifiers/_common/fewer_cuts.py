@@ -37,6 +37,29 @@ def with_fewer_cuts(bins: FeatureBins, encoded: np.ndarray) -> FeatureBins:
     return bins.with_cuts(np.concatenate(kept))
 
 
+def cuts_at_quantiles(
+    bins: FeatureBins, encoded: np.ndarray, n_quantiles: int
+) -> FeatureBins:
+    """The bins, with the threshold of each feature nearest to each quantile.
+
+    Parameters
+    ----------
+    bins : FeatureBins
+    encoded : ndarray of shape (n_rows, n_features)
+        The rows.
+    n_quantiles : int
+        Number of quantiles, at equal shares of the rows.
+    """
+    shares = np.arange(1, n_quantiles + 1) / (n_quantiles + 1)
+    kept = []
+    for d, cuts in enumerate(bins.cuts):
+        column = np.sort(encoded[:, d][~np.isnan(encoded[:, d])])
+        below = np.searchsorted(column, cuts, side="right") / max(len(column), 1)
+        nearest = np.abs(below[:, None] - shares).argmin(axis=0) if len(cuts) else []
+        kept.append(np.isin(np.arange(len(cuts)), nearest))
+    return bins.with_cuts(np.concatenate(kept))
+
+
 def _spread(cuts: np.ndarray, column: np.ndarray) -> np.ndarray:
     """Thresholds of one feature to keep: one in each quantile group that has some."""
     column = np.sort(column[~np.isnan(column)])
