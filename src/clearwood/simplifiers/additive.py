@@ -85,6 +85,7 @@ class _AdditiveRules(BaseSizePath):
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        cv: Any = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -100,6 +101,7 @@ class _AdditiveRules(BaseSizePath):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.cv = cv
         self.random_state = random_state
 
     def _about(self) -> dict[str, str]:
@@ -262,6 +264,10 @@ class AdditiveRulesClassifier(RuleClassifierMixin, _AdditiveRules):
         Number of threads. The result does not depend on it.
     verbose : bool, default=False
         Show a progress bar on stderr.
+    cv : int, splitter of scikit-learn, iterable or None, default=None
+        How rows are held out: None for three random folds; otherwise as in
+        scikit-learn, such as ``TimeSeriesSplit()`` for rows ordered by time. With
+        ``groups`` in ``fit``, a number means so many folds of whole groups.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the search (and of the default ensemble).
 
