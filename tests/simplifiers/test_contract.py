@@ -471,6 +471,8 @@ def test_a_splitter_in_time_holds_out_later_rows(case, monkeypatch):
     X["group"] = 1.0 * np.arange(len(y))  # the time
     splitter = TimeSeriesSplit(4)
     made = case.made(model, n_rules="auto", cv=splitter)
+    if "stability" in made.get_params():
+        made.set_params(stability=0.5)
     seen = folds_drawn(monkeypatch, lambda: made.fit(X, y))
     assert seen and len(seen) % 4 == 0
     assert all(max(kept) < min(held) for kept, held in seen)

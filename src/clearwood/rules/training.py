@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._numeric.fold_roles import N_FOLDS
 from clearwood.columns.sparse_tables import SparseRows
 from clearwood.outcomes import Outcome, outcome_of
 from clearwood.rules.bins import FeatureBins
@@ -108,6 +109,11 @@ class Training:
     def n_real(self) -> int:
         """Number of rows that are not synthetic."""
         return len(self.encoded) - self.n_synthetic
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds in which rows are held out."""
+        return N_FOLDS if self.folds is None else self.folds.shape[1]
 
     @property
     def task(self) -> str:

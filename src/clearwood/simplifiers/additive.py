@@ -35,7 +35,6 @@ from clearwood.simplifiers._common.base import (
     RuleClassifierMixin,
     RuleRegressorMixin,
 )
-from clearwood.simplifiers._common.cross_fitting import N_FOLDS
 from clearwood.simplifiers._common.fewer_cuts import cuts_at_quantiles
 from clearwood.simplifiers._common.scoring import (
     CLASS_WEIGHT,
@@ -121,10 +120,10 @@ class _AdditiveRules(BaseSizePath):
         about = super()._find_rules(training, generator)
         self.stability_loss_ = np.nan if self.stability else 0.0
         bins, self._all_bins = self._all_bins, None
-        if bins is None or len(training) < N_FOLDS:
+        if bins is None or len(training) < training.n_folds:
             return about
         # Both are fitted to the same folds.
-        seeds = generator.integers(2**63, size=N_FOLDS + 1).tolist()
+        seeds = generator.integers(2**63, size=training.n_folds + 1).tolist()
         free = copy(self).set_params(stability=0.0)
         fits = (free, replace(training, bins=bins)), (self, training)
         without, own = (

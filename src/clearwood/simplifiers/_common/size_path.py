@@ -121,9 +121,8 @@ class BaseSizePath(BaseRuleExtractor):
         """Choose a size; a seed for the next step."""
 
         def settled() -> int:
-            folds = training.folds
-            n_folds = N_FOLDS if folds is None else folds.shape[1]
-            first, *others = generator.integers(2**63, size=n_folds + 2).tolist()
+            size = training.n_folds + 2
+            first, *others = generator.integers(2**63, size=size).tolist()
             self.n_rules_, self.cv_results_ = self._choose(training, others)
             return first
 
