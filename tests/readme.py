@@ -45,7 +45,7 @@ def main() -> None:
     output, names = run(code)
     text = README.read_text(encoding="utf-8")
     README.write_text(text.replace(f"text\n{old}```", f"text\n{output}```", 1), "utf-8")
-    display = names["cw"].TreeDisplay.from_estimator(
+    display = names["cw"].rules.TreeDisplay.from_estimator(
         names["rules"], names["X_test"], names["y_test"]
     )
     display.plot().figure_.savefig(PICTURE, dpi=110)

@@ -53,12 +53,11 @@ eight of 15 sets, and the highest mean accuracy of those that run on all of them
 The average over graphs as it is, that of the thesis, is too certain.
 - **Rivals beside the thesis' figures.** On the sets whose levels are those of the \
 thesis (corral, flare, lymphography, vote, mofn_3_7_10, chess, breast, heart_mdlp) \
-all are within 3 points (BART so far on corral, mofn_3_7_10 and chess), but for BART \
-on corral, which is better here (stochtree grows trees from the root before it \
-samples; on a simulation this start makes the difference, `sbfc_simulations.md`), and \
-for lymphography, whose 148 rows give an accuracy a standard error of \
-3 points. The SVM has the printed 94.6 on mofn_3_7_10 only where its flags are \
-scaled; otherwise 85.9.
+all are within 3 points, but for BART on corral, which is better here (stochtree grows \
+trees from the root before it samples; on a simulation this start makes the \
+difference, `sbfc_simulations.md`), and for lymphography, whose 148 rows give an \
+accuracy a standard error of 3 points. The SVM has the printed 94.6 on mofn_3_7_10 \
+only where its flags are scaled; otherwise 85.9.
 - **Further apart** are sets that are binned otherwise: glass2 and pima, binned in \
 the thesis with the test rows in sight, are lower here for nearly all methods, and \
 waveform21 is lower for CART, SVM and random forest, and higher for TAN. hepatitis \

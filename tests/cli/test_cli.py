@@ -837,3 +837,21 @@ def test_of_large_files_all_rows_are_counted(tmp_path, monkeypatch):
     found = json.loads(run(*command, "--json").stdout)
     scores = rules.evaluate(X, y.astype(int), model=tmp_path / "model.ubj").as_dict()
     assert found["all_rows"] == {"rows": 3000, "rules": scores}
+
+
+def test_groups_are_held_out_together(frame, tmp_path):
+    from clearwood.cli.train import hold_out
+
+    ward = np.arange(len(frame)) // 6
+    X, y = frame[["dose", "age"]].assign(ward=ward), frame["state"].to_numpy()
+    split = hold_out(X, y, "classification", 0.25, 0, ward)
+    assert not set(split.X.ward) & set(split.X_test.ward)
+    assert (split.groups == split.X.ward).all()
+    file = tmp_path / "wards.csv"
+    frame.assign(ward=ward).to_csv(file, index=False)
+    result = simplify(file, "--groups", "ward", "--json")
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    assert told["rows"] == split.counts
+    assert "ward" not in {column["name"] for column in told["rules"]["features"]}
+    assert simplify(file, "--groups", "word").exit_code == 1

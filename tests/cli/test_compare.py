@@ -68,7 +68,7 @@ def test_a_table_becomes_a_frontier_and_rules(table, tmp_path):
     same_lines(done.stdout)
     X = pd.read_csv(table)
     y = X.pop("state")
-    X, y, X_test, y_test, _ = hold_out(X, y, "classification", 0.25, 0)
+    X, y, X_test, y_test, *_ = hold_out(X, y, "classification", 0.25, 0)
     said = DecisionTreeClassifier(random_state=0).fit(X, y).predict(X_test)
     assert str(kept.described_on(X_test, y_test, model=said)) in done.stdout
     assert done.stderr.splitlines()[-1].endswith(f" {rules}")

@@ -18,6 +18,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold, LeaveOneGroupOut
 from tests.comparison.stand_in import Here
 from tests.wording import refuses, same_lines, same_text
 
@@ -114,6 +115,25 @@ def test_points_say_their_true_size_and_come_once(found):
     assert found.feature_names == ("dose", "age", "mass")
     # Three boxes decide all.
     assert found.best(4).evaluate(*sample()).error < 0.1
+
+
+def test_groups_and_splitters_hold_out_rows(forest, in_this_process, monkeypatch):
+    X, y = sample()
+    groups, fits = np.arange(len(y)) // 9, []
+    fit = cw.DistilledTreeClassifier.fit
+
+    def spy(self, X, y=None, sample_weight=None, groups=None):
+        fits.append((self.cv, groups))
+        return fit(self, X, y, sample_weight, groups)
+
+    monkeypatch.setattr(cw.DistilledTreeClassifier, "fit", spy)
+
+    found = compare(forest, X, y, cv=LeaveOneGroupOut(), groups=groups)
+    assert found.n_folds == 10
+    assert isinstance(fits[-1][0], LeaveOneGroupOut)
+    assert (fits[-1][1] == groups).all()
+    with refuses(InputError):
+        compare(forest, X, y, groups=groups, cv=KFold(3))
 
 
 @pytest.mark.dear

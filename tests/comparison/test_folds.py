@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.model_selection import TimeSeriesSplit
 
 from clearwood.comparison.fits import ONE_BY_ONE, fit_job, groups_of
 from clearwood.comparison.folds import (
@@ -25,7 +26,9 @@ from clearwood.simplifiers.api import estimator_class
 def test_folds_hold_every_row_once_and_classes_in_equal_shares(labels, n_folds):
     y = np.array(labels)
     folds = deal_folds(y, n_folds, True, np.random.default_rng(0))
+    kept, folds = zip(*folds)
     assert sorted(np.concatenate(folds).tolist()) == list(range(len(y)))
+    assert all(len(a) + len(b) == len({*a, *b}) == len(y) for a, b in zip(kept, folds))
     sizes = [len(rows) for rows in folds]
     assert max(sizes) - min(sizes) <= 1
     for label in set(labels):
@@ -49,6 +52,28 @@ def parts_of(n_rows=20, n_refits=2, one_ensemble=True, weight=None):
     folds = deal_folds(np.zeros(n_rows), 3, False, rng)
     weight = np.ones(n_rows) if weight is None else weight
     return make_parts(folds, weight, n_refits, one_ensemble, rng.spawn(4 + n_refits))
+
+
+def test_groups_are_held_out_and_drawn_whole():
+    y, groups = np.arange(40) % 2, np.arange(40) // 4
+    rng = np.random.default_rng(0)
+    folds = deal_folds(y, 3, True, rng, groups)
+    for kept, held in folds:
+        assert not set(groups[kept]) & set(groups[held])
+        assert len(kept) + len(held) == 40 and abs(y[held].mean() - 0.5) < 0.1
+    parts = make_parts(folds, np.ones(40), 2, True, rng.spawn(6), groups)
+    for refit in parts[4:]:
+        # So many groups, and all rows of a group as often.
+        assert refit.weight.sum() == 40 and len(set(refit.weight)) > 1
+        assert (refit.weight.reshape(10, 4) == refit.weight[::4, None]).all()
+
+
+def test_a_splitter_may_leave_rows_out_of_both_parts():
+    y = np.arange(12) % 2
+    folds = deal_folds(y, TimeSeriesSplit(2), True, np.random.default_rng(0))
+    parts = make_parts(folds, np.ones(12), 0, True, np.random.default_rng(0).spawn(3))
+    assert parts[0].weight.tolist() == [1.0] * 4 + [0.0] * 8
+    assert parts[0].test.tolist() == [4, 5, 6, 7]
 
 
 def test_refits_do_not_change_the_other_fits():
@@ -181,7 +206,7 @@ def test_models_fitted_afresh_get_the_weights_of_their_rows():
     folds = deal_folds(y, 3, False, np.random.default_rng(0))
     X, weight = y.reshape(-1, 1), y + 1.0
     made = fit_afresh(Told(2), X, y, weight, folds, 0).originals
-    for model, held in zip(made, [*folds, []], strict=True):
+    for model, (_, held) in zip(made, [*folds, ([], [])], strict=True):
         values, weights = model.told_
         assert not set(values) & set(held) and len(values) == 9 - len(held)
         assert (weights == values + 1.0).all()

@@ -150,6 +150,13 @@ def test_the_standard_error_is_that_of_the_rows():
     )
     a, b = (mean_error(said[:1], h, ClassProbabilities()) for h in (one, two))
     assert a == pytest.approx(b)
+    # Of two equal rows in each group there are half as many.
+    held = HeldOut(truth, truth, [np.ones(40), np.ones(60)], groups=[
+        np.arange(40) // 2, 20 + np.arange(60) // 2
+    ])  # fmt: skip
+    twice = [np.repeat(part[: len(part) // 2], 2) for part in said]
+    error, spread = mean_error(twice, held, ClassProbabilities())
+    assert spread == pytest.approx(np.sqrt(error * (1 - error) / 50))
     # No two rows differ in loss.
     assert mean_error(truth, held, Mean()) == (0.0, 0.0)
 

@@ -119,8 +119,12 @@ def test_automatic_leaves_say_what_they_are():
 def test_priors_are_chosen_by_held_out_rows():
     rng = np.random.default_rng(0)
     X = rng.random((300, 1))
-    noise = MetaTreeRegressor(random_state=0).fit(X, rng.normal(size=300))
-    assert noise.leaf_model_.borrowed == 0.0 and noise.inclusion_probability_ < 0.01
+    # The best of many settings is better by chance, but by less than its error.
+    for seed in range(3):
+        noise = np.random.default_rng(seed)
+        tree = MetaTreeRegressor(random_state=seed)
+        tree.fit(noise.random((100, 1)), noise.normal(size=100))
+        assert tree.leaf_model_.borrowed == 0.0 and tree.inclusion_probability_ < 0.02
     # A smooth function takes many splits, and leaves near their neighbours.
     y = np.sin(6 * X[:, 0]) + 0.1 * rng.normal(size=300)
     smooth = MetaTreeRegressor(random_state=0).fit(X, y)

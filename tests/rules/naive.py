@@ -130,12 +130,3 @@ def satisfies(condition, row, labels):
         return value in condition["categories"]
     low, high = condition["low"], condition["high"]
     return (low is None or low < value) and (high is None or value <= high)
-
-
-def rows_and_usual(values, weight, here, usual_rows):
-    """The mean over some rows and over so many of the usual mix of all."""
-    values, weight = np.asarray(values, dtype=float), np.asarray(weight, dtype=float)
-    total = sum(weight[here]) ** 2 / sum(weight[here] ** 2)
-    own = sum(w * v for w, v in zip(weight[here], values[here])) / sum(weight[here])
-    usual = sum(w * v for w, v in zip(weight, values)) / sum(weight)
-    return (total * own + usual_rows * usual) / (total + usual_rows)

@@ -9,10 +9,20 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
+from sklearn.base import clone
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    TimeSeriesSplit,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.estimators import SIMPLIFIERS, asked, each, says
 from tests.rules.naive import read_aloud
@@ -20,6 +30,8 @@ from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import ClearwoodError, InputError
+from clearwood.simplifiers._common import cross_fitting
+from clearwood.simplifiers._common.size_path import BaseSizePath
 
 CORE = {
     "n_rules": "auto",
@@ -29,7 +41,7 @@ CORE = {
     "exclude_features": (),
     "round_thresholds": True,
 }
-LAST = {"n_jobs": None, "verbose": False, "random_state": None}
+LAST = {"n_jobs": None, "verbose": False, "cv": None, "random_state": None}
 MIN_ROWS = {  # of the articles
     cw.InTreesClassifier: 1,
     cw.InTreesRegressor: 1,
@@ -400,3 +412,104 @@ def test_one_class_is_refused(case):
     X, y = case.data()
     with refuses(InputError):
         case.made(case.unfitted()).fit(X, np.full(len(y), "high"))
+
+
+# Rows that are held out
+
+
+def folds_drawn(monkeypatch, fit):
+    """Values of the first column in both parts of each fold that a fit draws."""
+    seen = []
+
+    def kept_apart(*parts):
+        seen.append([set(part.encoded[:, 0]) for part in parts])
+
+    def left_out(method, training):
+        for rules, fitted, held in of_estimates(method, training):
+            kept_apart(fitted, held)
+            yield rules, fitted, held
+
+    def losses(self, training, kept, held, seed):
+        kept_apart(training.take(kept), training.take(held))
+        return of_sizes(self, training, kept, held, seed)
+
+    of_estimates, of_sizes = cross_fitting._left_out, BaseSizePath._held_out_losses
+    with monkeypatch.context() as patch:
+        patch.setattr(cross_fitting, "_left_out", left_out)
+        patch.setattr(BaseSizePath, "_held_out_losses", losses)
+        fit()
+    return seen
+
+
+def panel(case):
+    """Rows of twelve groups, which the first column numbers, and a model of them."""
+    X, y = case.data()
+    X, groups = X.iloc[:, :3].copy(), np.arange(len(y)) % 12
+    X.insert(0, "group", 1.0 * groups)
+    return X, y, groups, case.unfitted().fit(X, y)
+
+
+@each(SIMPLIFIERS)
+def test_no_fold_divides_a_group(case, monkeypatch):
+    X, y, groups, model = panel(case)
+
+    def fit(given=groups):
+        case.made(model, n_rules="auto").fit(X, y, groups=given)
+
+    seen = folds_drawn(monkeypatch, fit)
+    assert seen and all(kept and held and not kept & held for kept, held in seen)
+    # Every group is held out once, by every three folds.
+    assert sum(len(held) for _, held in seen) == 12 * len(seen) / 3
+    assert all(
+        kept & held for kept, held in folds_drawn(monkeypatch, lambda: fit(None))
+    )
+
+
+@each(SIMPLIFIERS)
+def test_a_splitter_in_time_holds_out_later_rows(case, monkeypatch):
+    X, y, _, model = panel(case)
+    X["group"] = 1.0 * np.arange(len(y))  # the time
+    splitter = TimeSeriesSplit(4)
+    made = case.made(model, n_rules="auto", cv=splitter)
+    if "stability" in made.get_params():
+        made.set_params(stability=0.5)
+    seen = folds_drawn(monkeypatch, lambda: made.fit(X, y))
+    assert seen and len(seen) % 4 == 0
+    assert all(max(kept) < min(held) for kept, held in seen)
+
+
+def test_groups_are_routed_as_in_scikit_learn():
+    case = SIMPLIFIERS[0]
+    X, y, groups, model = panel(case)
+    made = case.made(FrozenEstimator(model))
+    with config_context(enable_metadata_routing=True):
+        found = cross_validate(
+            make_pipeline("passthrough", made.set_fit_request(groups=True)),
+            X, y, cv=GroupKFold(2), params={"groups": groups},
+            return_estimator=True, return_indices=True,
+        )  # fmt: skip
+    rows = found["indices"]["train"][0]
+    with_groups, without = (
+        clone(made).fit(X.iloc[rows], y.iloc[rows], groups=given)
+        for given in (groups[rows], None)
+    )
+    routed = found["estimator"][0][-1]
+    assert routed.shrinkage_ == with_groups.shrinkage_ != without.shrinkage_
+
+
+@pytest.mark.parametrize(
+    ("groups", "cv"),
+    [
+        (range(2), None),
+        ([7] * 442, None),
+        (range(2), 3),
+        (np.arange(442) % 9, KFold(3)),
+    ],
+    ids=["too few", "one", "number", "divided"],
+)
+def test_wrong_groups_are_refused(groups, cv):
+    X, y, _, model = panel(SIMPLIFIERS[0])
+    if len(groups) == 2 and cv:
+        groups = np.arange(len(y)) % 2  # fewer than folds
+    with refuses(InputError):
+        SIMPLIFIERS[0].made(model, cv=cv).fit(X, y, groups=list(groups))

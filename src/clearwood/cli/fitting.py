@@ -99,6 +99,7 @@ OPTIONS = (
         "for each tree that uses it.",
     ),
     *shared.TABLE,
+    shared.groups,
     shared.exclude_features,
     shared.listing(
         "--increasing",
@@ -186,11 +187,12 @@ def fit_rules(model: Any, split: Any, args: Any) -> Any:
         settings["n_init"] = args.n_init
         settings["statement_counts"] = args.statement_counts
     if args.method == "auto":
-        rules = fit_best_kind(model, (split.X, split.y), args.random_state, **settings)
+        rows = split.X, split.y, None, split.groups
+        rules = fit_best_kind(model, rows, args.random_state, **settings)
     else:
         settings["random_state"] = args.random_state
         rules = make_simplifier(model, args.method, split.task, **settings)
-        rules.fit(split.X, split.y)
+        rules.fit(split.X, split.y, groups=split.groups)
     # The estimator receives values without a name; the file has the target's name.
     rules.rules_ = rules.rules_.with_target(args.target)
     return rules

@@ -44,7 +44,9 @@ def read_labelled(args: Any, reader: str | None = None) -> Any:
 
     with plain_warnings(args.log):
         frame = read_frame(args)
-    table = split_target(frame, args.target, args.task)
+    table = _with_groups(split_target(frame, args.target, args.task), args)
+    if table.groups is not None:
+        table = table._replace(X=table.X.drop(columns=args.groups))
     if args.task == "auto":
         other = {"classification": "regression", "regression": "classification"}
         args.log(
@@ -55,11 +57,25 @@ def read_labelled(args: Any, reader: str | None = None) -> Any:
     return table._replace(X=prepare(table.X, reader or READS_TEXT))
 
 
+def _with_groups(table: Any, args: Any) -> Any:
+    """The same table with the column ``--groups``, if the verb has it, as groups."""
+    name = getattr(args, "groups", None)
+    if name is None:
+        return table
+    if name not in table.X or table.X[name].isna().any():
+        raise InputError(
+            f"--groups is {name!r}; expected a column of the table without empty "
+            f"cells, other than the target; it has {list(table.X.columns)}."
+        )
+    return table._replace(groups=table.X[name].to_numpy())
+
+
 def split_rows(table: Any, args: Any) -> Any:
     """Split into training and held-out rows."""
     from clearwood.cli.train import hold_out
 
-    return hold_out(table.X, table.y, table.task, args.test_size, args.random_state)
+    X, y, task, _, groups = table
+    return hold_out(X, y, task, args.test_size, args.random_state, groups)
 
 
 def csv_form(args: Any) -> Any:
@@ -132,7 +148,7 @@ def read_model_and_table(args: Any) -> tuple[Any, Any]:
             else _read_for(ensemble, args, target=args.target, task=ensemble.task)
         )
     frame = with_column_info(frame, args.column_info)
-    table = split_target(frame, args.target, ensemble.task)
+    table = _with_groups(split_target(frame, args.target, ensemble.task), args)
     if args.classes:
         # As in the table: 1 where its labels are numbers, "1" where they are text.
         ensemble = _with_classes(ensemble, args.classes, set(table.y.tolist()))

@@ -126,6 +126,14 @@ column_info = option(
     'column, name, unit and description, or JSON: {"chol": {"unit": "mg/dl"}}.',
     metavar="FILE",
 )
+groups = option(
+    "--groups",
+    TEXT,
+    "Column whose equal cells mark rows that belong together, such as those of a "
+    "patient: they are held out together wherever rows are held out. An ensemble "
+    "trained here does not use it.",
+    metavar="COLUMN",
+)
 id_column = option(
     "--id id_column",
     TEXT,

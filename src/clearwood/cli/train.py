@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from sklearn import ensemble, tree
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
+from clearwood._numeric.fold_roles import check_groups
 from clearwood.cli.tables.csv_file import reason_of
 from clearwood.columns.cells import are_flags
 from clearwood.ensembles.raw_tables import fit_to_table
@@ -42,6 +43,7 @@ class Split(NamedTuple):
     X_test: pd.DataFrame
     y_test: np.ndarray
     task: str
+    groups: np.ndarray | None = None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -100,15 +102,28 @@ def check_finite(X: pd.DataFrame) -> None:
 
 
 def hold_out(
-    X: pd.DataFrame, y: np.ndarray, task: str, share: float, seed: int
+    X: pd.DataFrame,
+    y: np.ndarray,
+    task: str,
+    share: float,
+    seed: int,
+    groups: np.ndarray | None = None,
 ) -> Split:
-    """Split rows at random, stratified by class where there are enough rows."""
+    """Split rows at random, stratified by class where there are enough rows.
+
+    Or split groups of rows at random.
+    """
     n_test = int(np.ceil(share * len(y)))
     if n_test < 1 or len(y) - n_test < 2:
         raise InputError(
             f"{len(y)} row(s) are too few to hold out a fraction of {share:g} "
             "(--test-size) and train on the rest; provide more rows."
         )
+    if groups is not None:
+        parts = GroupShuffleSplit(1, test_size=share, random_state=seed)
+        kept, held = next(parts.split(X, y, check_groups(groups, len(y))))
+        found = Split(X.iloc[kept], y[kept], X.iloc[held], y[held], task, groups[kept])
+        return _with_classes(found)
     by_class = None
     if task == "classification":
         classes, counts = np.unique(y, return_counts=True)
@@ -117,12 +132,16 @@ def hold_out(
     X, X_test, y, y_test = train_test_split(
         X, y, test_size=n_test, stratify=by_class, random_state=seed
     )
-    if task == "classification" and len(np.unique(y)) < 2:
+    return _with_classes(Split(X, y, X_test, y_test, task))
+
+
+def _with_classes(split: Split) -> Split:
+    if split.task == "classification" and len(np.unique(split.y)) < 2:
         raise InputError(
             "All training rows are of one class; provide more rows of the others, or "
             "hold out fewer (--test-size)."
         )
-    return Split(X, y, X_test, y_test, task)
+    return split
 
 
 def make_model(name: str, task: str, seed: int, jobs: int | None) -> Any:

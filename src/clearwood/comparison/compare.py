@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from clearwood._numeric import as_generator
+from clearwood._numeric.fold_roles import check_groups
 from clearwood._words.labels import target_name
 from clearwood.columns.frames import read_once
 from clearwood.columns.sparse_tables import is_matrix
@@ -55,12 +56,13 @@ def compare(
     *,
     methods: Any = "all",
     max_rules: int = 10,
-    cv: int = 5,
+    cv: Any = 5,
     n_refits: int = 5,
     scoring: str = "log_loss",
     time_limit: float | None = 120.0,
     peers: bool | str = False,
     sample_weight: Any = None,
+    groups: Any = None,
     column_info: Any = None,
     n_jobs: int | None = None,
     random_state: Any = None,
@@ -94,8 +96,9 @@ def compare(
         ``max_rules``).
     max_rules : int, default=10
         Maximum number of rules, the default rule included.
-    cv : int, default=5
-        Number of folds, stratified by class.
+    cv : int, splitter of scikit-learn or iterable, default=5
+        Number of folds, stratified by class, or how rows are held out, such as
+        ``TimeSeriesSplit()`` for rows ordered by time.
     n_refits : int, default=5
         Number of bootstrap samples; 0 omits stability.
     scoring : {"log_loss", "error"}, default="log_loss"
@@ -110,6 +113,9 @@ def compare(
         Whether "all" includes peers: those that are installed, all, or none.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, for fits and scores.
+    groups : array-like of shape (n_samples,), optional
+        Group of each row, such as a patient: rows of a group are held out together,
+        bootstrap samples are of whole groups, and so are standard errors.
     column_info : mapping of str to mapping, optional
         Display name, unit and description per column, see :meth:`RuleSet.with_columns`.
     n_jobs : int or None, default=None
@@ -154,10 +160,12 @@ def compare(
     refitted = model is not None and needs_fit(model)
     model = as_given(model)
     outcome = OUTCOMES[task_of(model, X)]
-    X, y, weight = _check_data(X, y, sample_weight, outcome, cv)
+    X, y, weight, groups = _check_data(X, y, sample_weight, groups, outcome, cv)
     # Folds, an estimator without a seed, and then one per part.
-    dealer, spare, *generators = as_generator(random_state).spawn(3 + cv + n_refits)
-    folds = deal_folds(y, cv, outcome.is_share, dealer)
+    generator = as_generator(random_state)
+    dealer, spare = generator.spawn(2)
+    folds = deal_folds(y, cv, outcome.is_share, dealer, groups)
+    generators = generator.spawn(len(folds) + 1 + n_refits)
     if refitted:
         seed = int(spare.integers(2**31))
         given = None if sample_weight is None else weight
@@ -179,20 +187,22 @@ def compare(
         sample_weight is not None,
         models.ensembles,
         _labels(models, y),
-        make_parts(folds, weight, n_refits, not refitted, generators),
+        make_parts(folds, weight, n_refits, not refitted, generators, groups),
         target,
         pickled(models.originals) if "te2rules" in names else (),
+        groups,
+        cv if hasattr(cv, "split") else None,
     )
-    groups = {name: groups_of(name, int(max_rules)) for name in names}
+    sizes = {name: groups_of(name, int(max_rules)) for name in names}
     jobs = [
-        job for name in names for job in make_jobs(name, groups[name], problem.parts)
+        job for name in names for job in make_jobs(name, sizes[name], problem.parts)
     ]
     done = run_jobs(problem, jobs, n_workers, time_limit, verbose)
     held = make_held_out(problem)
     points = [
         point
         for name in names
-        for point in points_of(name, groups[name], problem, held, done.replies)
+        for point in points_of(name, sizes[name], problem, held, done.replies)
     ]
     failures = _failures(jobs, {point.method for point in points}, done)
     _say_what_happened(done, bool(points), failures, len(jobs))
@@ -201,7 +211,7 @@ def compare(
         problem.outcome.task,
         short_name(ensemble),
         len(y),
-        int(cv),
+        len(folds),
         int(n_refits),
         error,
         spread,
@@ -238,7 +248,9 @@ def _check_methods(methods: Any, peers: bool | str) -> list[str]:
 
 
 def _check_numbers(max_rules: Any, cv: Any, n_refits: Any, time_limit: Any) -> None:
-    limits = {"max_rules": (max_rules, 1), "cv": (cv, 2), "n_refits": (n_refits, 0)}
+    limits = {"max_rules": (max_rules, 1), "n_refits": (n_refits, 0)}
+    if not (hasattr(cv, "split") or np.iterable(cv)):
+        limits["cv"] = (cv, 2)
     for name, (value, least) in limits.items():
         if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
             raise InputError(
@@ -255,8 +267,8 @@ def _check_numbers(max_rules: Any, cv: Any, n_refits: Any, time_limit: Any) -> N
 
 
 def _check_data(
-    X: Any, y: Any, sample_weight: Any, outcome: Outcome, cv: int
-) -> tuple[Any, np.ndarray, np.ndarray]:
+    X: Any, y: Any, sample_weight: Any, groups: Any, outcome: Outcome, cv: Any
+) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
     """Rows of positive weight, validated."""
     from clearwood._estimators import take_rows
 
@@ -268,16 +280,17 @@ def _check_data(
     X = check_table(BaseEstimator(), X, reset=True, sparse=is_matrix(X))
     check_apart(X, y)
     y = outcome.check(y, X.shape[0])
-    weight = check_weight(sample_weight, len(y))
+    weight, groups = check_weight(sample_weight, len(y)), check_groups(groups, len(y))
     counted = np.flatnonzero(weight)
     if len(counted) < len(y):
         X, y, weight = take_rows(X, counted), y[counted], weight[counted]
-    if len(y) < cv:
+        groups = None if groups is None else groups[counted]
+    if isinstance(cv, int | np.integer) and len(y) < cv:
         raise InputError(
             f"There are {len(y)} rows of positive weight, fewer than cv={cv} folds; "
             f"set cv={max(len(y), 2)} or less, or pass more rows."
         )
-    return X, y, weight
+    return X, y, weight, groups
 
 
 def _labels(models: Models, y: np.ndarray) -> np.ndarray:

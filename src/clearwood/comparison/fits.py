@@ -79,9 +79,12 @@ def _fit_ours(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
         max_rules=most,
         random_state=part.seed,
     )
-    # Labels only give the precision of the final rules; the search must not see them.
-    y = problem.y if part.kind == "all" else None
-    estimator.fit(problem.X, y, sample_weight=part.weight)
+    # Labels only give estimates of the final rules; the search must not see them.
+    y = groups = None
+    if part.kind == "all":
+        y, groups = problem.y, problem.groups
+        estimator.set_params(cv=problem.cv)
+    estimator.fit(problem.X, y, sample_weight=part.weight, groups=groups)
     found = [estimator.rules_] if job.method in ONE_BY_ONE else estimator.path_
     # Those of a path do not record their origin.
     about = {**estimator.rules_.about}

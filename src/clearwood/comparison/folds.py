@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._numeric.fold_roles import draw_folds, fold_roles
 from clearwood.outcomes import Outcome, outcome_of
 from clearwood.rules import RuleSet
 from clearwood.simplifiers._common.predictions import Model
@@ -64,6 +66,10 @@ class Problem(NamedTuple):
     pickled_models : tuple of bytes
         The models themselves, in the order of the ensembles, for peers that read no
         ``TreeEnsemble``; empty where they are not needed or cannot be pickled.
+    groups : ndarray or None
+        Code of the group of each row, where given.
+    cv : splitter of scikit-learn or None
+        How rows are held out for the estimates of the final rules.
     """
 
     X: Any
@@ -75,6 +81,8 @@ class Problem(NamedTuple):
     parts: tuple[Part, ...]
     target: str = "y"
     pickled_models: tuple[bytes, ...] = ()
+    groups: np.ndarray | None = None
+    cv: Any = None
 
     @property
     def outcome(self) -> Outcome:
@@ -155,54 +163,66 @@ class Reply(NamedTuple):
 
 
 def deal_folds(
-    y: np.ndarray, n_folds: int, is_class: bool, generator: np.random.Generator
-) -> list[np.ndarray]:
-    """Random folds of equal size, stratified by class.
+    y: np.ndarray,
+    cv: Any,
+    is_class: bool,
+    generator: np.random.Generator,
+    groups: np.ndarray | None = None,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Rows of the fit and held-out rows of each fold, as of ``fold_roles``.
 
-    The rows of a class are dealt out in turn, so that a class with fewer rows than
-    folds is held out once per row, and one with two rows or more is always in the
-    training rows.
+    A number without groups means random folds of equal size, stratified by class. The
+    rows of a class are dealt out in turn, so that a class with fewer rows than folds is
+    held out once per row, and one with two rows or more is always in the training rows.
 
     Examples
     --------
     >>> y = np.array(["a", "b", "a", "b", "a", "b", "b", "b"])
     >>> folds = deal_folds(y, 2, True, np.random.default_rng(0))
-    >>> [sorted(y[rows].tolist()) for rows in folds]
+    >>> [sorted(y[held].tolist()) for _, held in folds]
     [['a', 'a', 'b', 'b'], ['a', 'b', 'b', 'b']]
     """
-    order = generator.permutation(len(y))
+    n_rows, labels = len(y), y if is_class else None
+    if groups is not None or not isinstance(cv, Integral):
+        roles = fold_roles(cv, groups, labels, n_rows)
+        return draw_folds(n_rows, roles, generator, n_rows)
+    order = generator.permutation(n_rows)
     if is_class:
         code = np.unique(y, return_inverse=True)[1]
         order = order[np.argsort(code[order], kind="stable")]
-    return [np.sort(order[k::n_folds]) for k in range(n_folds)]
+    held = [np.sort(order[k :: int(cv)]) for k in range(int(cv))]
+    return [(np.setdiff1d(order, part), part) for part in held]
 
 
 def make_parts(
-    folds: Sequence[np.ndarray],
+    folds: Sequence[tuple[np.ndarray, np.ndarray]],
     weight: np.ndarray,
     n_refits: int,
     one_ensemble: bool,
     generators: Sequence[np.random.Generator],
+    groups: np.ndarray | None = None,
 ) -> tuple[Part, ...]:
     """Parts for all folds, all rows, and all refits, in this order.
 
     Parameters
     ----------
-    folds : sequence of ndarray
-        Held-out rows.
+    folds : sequence of (ndarray, ndarray)
+        Rows of the fit, and held-out rows.
     weight : ndarray of shape (n_rows,)
     n_refits : int
     one_ensemble : bool
         Whether one ensemble serves all parts, or each fold has its own.
     generators : sequence of Generator
         One per part.
+    groups : ndarray of shape (n_rows,), optional
+        Code of the group of each row: bootstrap samples are of whole groups.
     """
     n_rows = len(weight)
     last = 0 if one_ensemble else len(folds)
     parts = []
-    for k, held in enumerate(folds):
-        kept = weight.copy()
-        kept[held] = 0.0
+    for k, (rows, held) in enumerate(folds):
+        kept = np.zeros_like(weight)
+        kept[rows] = weight[rows]
         parts.append(Part("fold", kept, held, min(k, last), 0))
     nothing = np.zeros(0, dtype=np.int64)
     parts.append(Part("all", weight, nothing, last, 0))
@@ -210,7 +230,7 @@ def make_parts(
     if n_refits and n_rows > MOST_JUDGED:
         judged = np.sort(generators[-1].choice(n_rows, MOST_JUDGED, replace=False))
     for generator in generators[len(parts) : len(parts) + n_refits]:
-        drawn = bootstrap_weight(weight, generator)
+        drawn = bootstrap_weight(weight, generator, groups)
         parts.append(Part("refit", drawn, judged, last, 0))
     # The same seed for all methods, so that the results of one do not depend on others.
     return tuple(
@@ -219,8 +239,12 @@ def make_parts(
     )
 
 
-def bootstrap_weight(weight: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Number of times each row is drawn, times its weight.
+def bootstrap_weight(
+    weight: np.ndarray,
+    generator: np.random.Generator,
+    groups: np.ndarray | None = None,
+) -> np.ndarray:
+    """Number of times each row, or its group, is drawn, times the row's weight.
 
     Examples
     --------
@@ -228,9 +252,10 @@ def bootstrap_weight(weight: np.ndarray, generator: np.random.Generator) -> np.n
     >>> bootstrap_weight(np.array([1.0, 0.0, 2.0]), np.random.default_rng(0))
     array([0., 0., 4.])
     """
-    counted = np.flatnonzero(weight)
+    groups = np.arange(len(weight)) if groups is None else groups
+    counted = np.unique(groups[weight > 0])
     drawn = generator.choice(counted, size=len(counted))
-    return np.bincount(drawn, minlength=len(weight)) * weight
+    return np.bincount(drawn, minlength=groups.max() + 1)[groups] * weight
 
 
 def few_sizes(max_rules: int) -> list[int]:

@@ -49,7 +49,7 @@ def fit_afresh(
     X: Any,
     y: np.ndarray,
     weight: np.ndarray | None,
-    folds: Sequence[np.ndarray],
+    folds: Sequence[tuple[np.ndarray, np.ndarray]],
     seed: int,
 ) -> Models:
     """Fit copies of an estimator: one per fold without its rows, one to all.
@@ -62,18 +62,16 @@ def fit_afresh(
     y : ndarray
     weight : ndarray or None
         Row weights, if given.
-    folds : sequence of ndarray
-        Rows to leave out.
+    folds : sequence of (ndarray, ndarray)
+        Rows of the fit, and held-out rows.
     seed : int
         For an estimator without a seed of its own.
     """
     from clearwood._estimators import take_rows
 
     _check_classes(model, y)
-    every = np.arange(len(y))
     fitted, ensembles = [], []
-    for held in [*folds, np.zeros(0, dtype=np.int64)]:
-        rows = np.setdiff1d(every, held)
+    for rows in [*(kept for kept, _ in folds), np.arange(len(y))]:
         # CatBoost copies a list of cat_features, which scikit-learn's clone refuses.
         one = deepcopy(model)
         if (

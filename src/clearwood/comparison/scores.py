@@ -27,18 +27,21 @@ class HeldOut(NamedTuple):
     weight : list of ndarray
     sure : list of ndarray
         Class probabilities of the model; empty in regression.
+    groups : list of ndarray
+        Codes of the groups of the rows; empty if each is by itself.
     """
 
     truth: list[np.ndarray]
     target: list[np.ndarray]
     weight: list[np.ndarray]
     sure: Sequence[np.ndarray] = ()
+    groups: Sequence[np.ndarray] = ()
 
 
 def make_held_out(problem: Problem) -> HeldOut:
     """Collect true targets and model predictions of all held-out rows."""
     folds = [part for part in problem.parts if part.kind == "fold"]
-    truth = problem.positions(problem.y)
+    truth, groups = problem.positions(problem.y), problem.groups
     pairs = [
         (problem.ensembles[fold.ensemble], take_rows(problem.X, fold.test))
         for fold in folds
@@ -54,6 +57,7 @@ def make_held_out(problem: Problem) -> HeldOut:
         [problem.positions(model.predict(rows)) for model, rows in pairs],
         [problem.weight[fold.test] for fold in folds],
         sure,
+        () if groups is None else [groups[fold.test] for fold in folds],
     )
 
 
@@ -63,7 +67,8 @@ def mean_error(
     """Mean loss on all held-out rows, and its standard error from these rows.
 
     Not from the few means of the folds: their variation is mostly chance, and
-    stratified folds make that of a constant nearly zero.
+    stratified folds make that of a constant nearly zero. Rows of a group are not
+    independent: the error is that of a sample of groups.
 
     Examples
     --------
@@ -75,7 +80,7 @@ def mean_error(
     """
     joined, truth, weight = map(np.concatenate, (predicted, held.truth, held.weight))
     loss = outcome.losses(truth, joined).astype(np.float64)
-    return _mean_and_spread(loss, weight)
+    return _mean_and_spread(loss, weight, held.groups)
 
 
 def constant_error(held: HeldOut, outcome: Outcome) -> float:
@@ -95,12 +100,18 @@ def mean_log_loss(
     if not held.sure or len(known) < len(predicted):
         return math.nan, math.nan
     sure, joined, weight = map(np.concatenate, (held.sure, known, held.weight))
-    return _mean_and_spread(outcome.proper_losses(sure, joined), weight)
+    loss = outcome.proper_losses(sure, joined)
+    return _mean_and_spread(loss, weight, held.groups)
 
 
-def _mean_and_spread(loss: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+def _mean_and_spread(
+    loss: np.ndarray, weight: np.ndarray, groups: Sequence[np.ndarray]
+) -> tuple[float, float]:
     mean = float(np.average(loss, weights=weight))
-    spread = math.sqrt(float(((weight * (loss - mean)) ** 2).sum()))
+    off = weight * (loss - mean)
+    if len(groups):
+        off = np.bincount(np.concatenate(groups), off).astype(np.float64)
+    spread = math.sqrt(float((off**2).sum()))
     return mean, spread / float(weight.sum())
 
 

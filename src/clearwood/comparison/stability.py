@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric import spawn_generators
+from clearwood._numeric.fold_roles import check_groups
 from clearwood._numeric.progress import progress
 from clearwood.columns.validation import check_weight
 from clearwood.columns.warned_once import warned_once
@@ -179,6 +180,7 @@ def stability(
     y: Any = None,
     *,
     sample_weight: Any = None,
+    groups: Any = None,
     n_refits: int = 20,
     refit_ensemble: bool = False,
     n_jobs: int | None = None,
@@ -203,6 +205,8 @@ def stability(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights used to fit ``estimator``; samples are drawn from rows of positive
         weight.
+    groups : array-like of shape (n_samples,), optional
+        Group of each row, such as a patient: samples are of whole groups.
     n_refits : int, default=20
         Number of bootstrap samples, at least two.
     refit_ensemble : bool, default=False
@@ -243,6 +247,7 @@ def stability(
     if len(encoded) == 0:
         raise InputError("Cannot refit on an empty table; pass the training rows.")
     given = check_weight(sample_weight, len(encoded))
+    codes = check_groups(groups, len(encoded))
     settings = {
         **estimator.get_params(deep=False),
         "estimator": _inner(estimator, y) if refit_ensemble else estimator.ensemble_,
@@ -252,10 +257,10 @@ def stability(
     settings |= {name: quiet[name] for name in quiet.keys() & settings.keys()}
 
     def refit(generator: np.random.Generator) -> Refit:
-        weight = bootstrap_weight(given, generator)
+        weight = bootstrap_weight(given, generator, codes)
         again = type(estimator)(**settings)
         again.set_params(random_state=int(generator.integers(2**31)))
-        found = again.fit(X, y, sample_weight=weight).rules_
+        found = again.fit(X, y, sample_weight=weight, groups=groups).rules_
         return _compared(rules, encoded, found, X)
 
     generators = spawn_generators(random_state, int(n_refits))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._numeric.fold_roles import N_FOLDS
 from clearwood.columns.sparse_tables import SparseRows
 from clearwood.outcomes import Outcome, outcome_of
 from clearwood.rules.bins import FeatureBins
@@ -60,6 +61,10 @@ class Training:
         and report the probability unweighted. Ones by default.
     outcome : Outcome, optional
         Type of the target; by default derived from ``classes``.
+    groups : ndarray of int of shape (n_real,), optional
+        Code of the group of each row; by default rows are independent.
+    folds : ndarray of int of shape (n_real, n_folds), optional
+        Role of each row in each fold (``fold_roles``); by default folds are random.
 
     Examples
     --------
@@ -87,6 +92,8 @@ class Training:
     others: SparseRows | None = None
     class_weight: np.ndarray | None = None
     outcome: Outcome = None  # type: ignore[assignment]
+    groups: np.ndarray | None = None
+    folds: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         outcome = outcome_of(self.classes, self.outcome)
@@ -102,6 +109,11 @@ class Training:
     def n_real(self) -> int:
         """Number of rows that are not synthetic."""
         return len(self.encoded) - self.n_synthetic
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds in which rows are held out."""
+        return N_FOLDS if self.folds is None else self.folds.shape[1]
 
     @property
     def task(self) -> str:
@@ -226,6 +238,8 @@ class Training:
             weight=self.weight[rows],
             model_predictions=self.model_predictions[rows],
             others=None if self.others is None else self.others.take(rows),
+            groups=None if self.groups is None else self.groups[rows],
+            folds=None if self.folds is None else self.folds[rows],
             n_synthetic=0,
             scale=self._centre_and_unit,
         )

@@ -35,7 +35,6 @@ from clearwood.simplifiers._common.base import (
     RuleClassifierMixin,
     RuleRegressorMixin,
 )
-from clearwood.simplifiers._common.cross_fitting import N_FOLDS
 from clearwood.simplifiers._common.fewer_cuts import cuts_at_quantiles
 from clearwood.simplifiers._common.scoring import (
     CLASS_WEIGHT,
@@ -85,6 +84,7 @@ class _AdditiveRules(BaseSizePath):
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        cv: Any = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -100,6 +100,7 @@ class _AdditiveRules(BaseSizePath):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.cv = cv
         self.random_state = random_state
 
     def _about(self) -> dict[str, str]:
@@ -119,10 +120,10 @@ class _AdditiveRules(BaseSizePath):
         about = super()._find_rules(training, generator)
         self.stability_loss_ = np.nan if self.stability else 0.0
         bins, self._all_bins = self._all_bins, None
-        if bins is None or len(training) < N_FOLDS:
+        if bins is None or len(training) < training.n_folds:
             return about
         # Both are fitted to the same folds.
-        seeds = generator.integers(2**63, size=N_FOLDS + 1).tolist()
+        seeds = generator.integers(2**63, size=training.n_folds + 1).tolist()
         free = copy(self).set_params(stability=0.0)
         fits = (free, replace(training, bins=bins)), (self, training)
         without, own = (
@@ -262,6 +263,10 @@ class AdditiveRulesClassifier(RuleClassifierMixin, _AdditiveRules):
         Number of threads. The result does not depend on it.
     verbose : bool, default=False
         Show a progress bar on stderr.
+    cv : int, splitter of scikit-learn, iterable or None, default=None
+        How rows are held out: None for three random folds; otherwise as in
+        scikit-learn, such as ``TimeSeriesSplit()`` for rows ordered by time. With
+        ``groups`` in ``fit``, a number means so many folds of whole groups.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the search (and of the default ensemble).
 

@@ -102,6 +102,7 @@ def simplify(
     method: str | None = None,
     max_rules: int = 10,
     sample_weight: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     column_info: Any = None,
     pinned: Any = None,
@@ -142,6 +143,9 @@ def simplify(
         Maximum number of rules, the default rule (``otherwise``) included.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights.
+    groups : array-like of shape (n_samples,), optional
+        Group of each row, such as a patient: rows of a group are held out together
+        wherever rows are held out. Not for a table read in blocks.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
     column_info : mapping of str to mapping, optional
@@ -186,9 +190,14 @@ def simplify(
     settings["max_rules"] = max_rules
 
     def find(rows: RowsOfTable, table: RowBlocks | None = None) -> tuple[RuleSet, Any]:
-        return _find(model, rows, table, method, random_state, pinned, settings)
+        return _find(model, rows, groups, table, method, random_state, pinned, settings)
 
     if is_read_in_blocks(X):
+        if groups is not None:
+            raise InputError(
+                "groups is for tables in memory; pass a sample of the table, or leave "
+                "groups out."
+            )
         rules = simplify_table(find, model, X, y, sample_weight, max_samples)
     else:
         rules, _ = find(RowsOfTable(X, y, sample_weight))
@@ -198,6 +207,7 @@ def simplify(
 def _find(
     model: Any,
     rows: RowsOfTable,
+    groups: Any,
     table: RowBlocks | None,
     method: str | None,
     random_state: Any,
@@ -221,11 +231,11 @@ def _find(
         table = None  # The rows that pinned rules do not cover are unknown.
     if method == "auto":
         seed = int(as_generator(random_state).integers(2**31))
-        found = fit_best_kind(model, (X, y, left), seed, **settings)
+        found = fit_best_kind(model, (X, y, left, groups), seed, **settings)
     else:
         settings = settings | {"random_state": random_state}
         made = make_simplifier(model, method, task, **settings)
-        found = made._fit_rows(X, y, left, table)
+        found = made._fit_rows(X, y, left, groups, table=table)
     rules = found.rules_
     if pinned is not None:
         rules = put_above(pinned, rules, model, X, y, sample_weight)

@@ -54,6 +54,7 @@ class _DistilledTree(BaseTreePath):
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        cv: Any = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -68,6 +69,7 @@ class _DistilledTree(BaseTreePath):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.cv = cv
         self.random_state = random_state
 
     def _about(self) -> dict[str, str]:
@@ -147,6 +149,10 @@ class DistilledTreeClassifier(RuleClassifierMixin, _DistilledTree):
         Number of threads. The result does not depend on it.
     verbose : bool, default=False
         Show a progress bar on stderr.
+    cv : int, splitter of scikit-learn, iterable or None, default=None
+        How rows are held out: None for three random folds; otherwise as in
+        scikit-learn, such as ``TimeSeriesSplit()`` for rows ordered by time. With
+        ``groups`` in ``fit``, a number means so many folds of whole groups.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the search (and of the default ensemble).
 
@@ -165,8 +171,9 @@ class DistilledTreeClassifier(RuleClassifierMixin, _DistilledTree):
         fit, on the training rows: the benchmark for the rules.
     shrinkage_ : dict, or None
         If labels were given, the shrinkage of the rules for new rows (cross-fitting):
-        ``"usual_rows"``, the rows of average composition that each is pooled with, and
-        for intervals ``"evidence"``, the weight of each of its own rows.
+        ``"usual_rows"``, the rows of average composition that each is pooled with,
+        times ``(1 + n_literals) ** 2``; and for intervals ``"evidence"``, the weight of
+        each row.
     tree_ : Tree
         The rules as a tree, which predicts the same.
     trees_ : tuple of Tree

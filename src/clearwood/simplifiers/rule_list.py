@@ -81,6 +81,7 @@ class _RuleList(BaseSizePath):
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        cv: Any = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -96,6 +97,7 @@ class _RuleList(BaseSizePath):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.cv = cv
         self.random_state = random_state
 
     def _training(self, *args: Any) -> Training:
@@ -228,6 +230,10 @@ class RuleListClassifier(RuleClassifierMixin, _RuleList):
         Number of threads. The result does not depend on it.
     verbose : bool, default=False
         Show a progress bar on stderr.
+    cv : int, splitter of scikit-learn, iterable or None, default=None
+        How rows are held out: None for three random folds; otherwise as in
+        scikit-learn, such as ``TimeSeriesSplit()`` for rows ordered by time. With
+        ``groups`` in ``fit``, a number means so many folds of whole groups.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the search (and of the default ensemble).
 
@@ -246,8 +252,9 @@ class RuleListClassifier(RuleClassifierMixin, _RuleList):
         fit, on the training rows: the benchmark for the rules.
     shrinkage_ : dict, or None
         If labels were given, the shrinkage of the rules for new rows (cross-fitting):
-        ``"usual_rows"``, the rows of average composition that each is pooled with, and
-        for intervals ``"evidence"``, the weight of each of its own rows.
+        ``"usual_rows"``, the rows of average composition that each is pooled with,
+        times ``(1 + n_literals) ** 2``; and for intervals ``"evidence"``, the weight of
+        each row.
     path_ : tuple of RuleSet
         The lists of all sizes, from the default rule alone to the longest found.
     n_rules_ : int

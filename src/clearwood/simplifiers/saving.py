@@ -212,7 +212,7 @@ class _Saved(dict[str, codec.Saved]):
 
     def __missing__(self, name: str) -> codec.Saved:
         kind = getattr(simplifiers, name)
-        names = sorted(parameter_names(kind) - {"estimator"})
+        names = sorted(parameter_names(kind) - {"estimator", "cv"})
         n_columns = codec.Field("n_columns", codec.integer(1), "n_features_in_")
         parts = (*codec.COLUMNS, n_columns, codec.Settings(*names), *PARTS)
         self[name] = codec.Saved(kind, parts, _make, _take)

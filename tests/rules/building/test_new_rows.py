@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from tests.rules.naive import rows_and_usual
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
@@ -24,6 +23,12 @@ from clearwood.rules import (
     Training,
 )
 from clearwood.rules.building.new_rows import (
+    DIFFERS,
+    EVIDENCE,
+    NODE_WEIGHTS,
+    NODES,
+    POINTS,
+    USUAL_ROWS,
     FitAndHeldOut,
     Shrinkage,
     evaluate_apart,
@@ -59,28 +64,69 @@ LABELS = [0, 0, 1, 0, 0, 1, 2, 1, 1, 0]
 WEIGHT = [1.0, 2.0, 1.0, 0.5, 4.0, 1.0, 1.0, 3.0, 1.0, 2.0]
 
 
+KNOWN = Shrinkage(np.array([0.5, 5.0]), np.array([0.9, 0.4]), np.array([0.25, 0.75]))
+"""Two points of a posterior."""
+
+
+def pooled(values, weight, here, literals):
+    """The formula, term by term: mean and variance of the pooled rows, their number,
+    and that of equally uncertain ones."""
+    w, y = weight[here], values[here]
+    n = w.sum() ** 2 / (w**2).sum()
+    own, usual = np.average(y, weights=w), np.average(values, weights=weight)
+    squares = np.average(y**2, weights=w), np.average(values**2, weights=weight)
+    v = squares[1] - usual**2
+
+    def moments(share):
+        mean = share * own + (1 - share) * usual
+        return mean, share * squares[0] + (1 - share) * squares[1] - mean**2
+
+    def shares(usual_rows):
+        """Of own rows, if usual rows are few or many, and how likely these are."""
+        for x, p in zip(NODES, NODE_WEIGHTS):
+            k = usual_rows * math.exp(DIFFERS * x)
+            spread = math.sqrt(v * (1 / n + 1 / k))
+            likely = p * stats.norm.pdf(own - usual, 0, spread)
+            yield n / (n + k * (1 + literals) ** 2), likely
+
+    share, error, found = 0.0, 0.0, []
+    for usual_rows, evidence, p in zip(*KNOWN):
+        w_j, likely = np.array(list(shares(usual_rows))).T
+        at = np.average(w_j, weights=likely)
+        differs = np.average((w_j - at) ** 2, weights=likely) * (own - usual) ** 2
+        found.append((p, at, evidence * (n + usual_rows), differs))
+        share += p * at
+    mean, variance = moments(share)
+    for p, at, counts, differs in found:
+        of_point, spread = moments(at)
+        error += p * (1 / counts + differs / spread)
+        error += p * (of_point - mean) ** 2 / variance
+    return mean, variance, n / share, 1 / error
+
+
+LITERALS = (1, 1, 1)
+"""Of two rules of one literal each, and of the rest: their mean."""
+
+
 @pytest.mark.parametrize("weight", [None, WEIGHT])
 def test_probabilities_are_of_own_rows_and_usual_ones(weight):
     classes = ("a", "b", "c")
     rows = training(LABELS, classes, weight)
-    found = with_expectations(rule_list(classes), rows, Shrinkage(5.0, 0.5))
+    found = with_expectations(rule_list(classes), rows, KNOWN)
     decided = found.apply(X)
     for k, rule in enumerate(found):
-        shares = rows_and_usual(
-            np.eye(3)[LABELS], rows.weight, decided == k, usual_rows=5.0
-        )
-        assert rule.probabilities == pytest.approx(tuple(shares))
+        here, is_class = decided == k, np.eye(3)[LABELS]
         said = classes.index(rule.prediction)
-        assert rule.expected == pytest.approx(shares[said])
-        w = rows.weight[decided == k]
-        n, variance = w.sum() ** 2 / (w**2).sum(), rule.expected * (1 - rule.expected)
-        hits = np.array(LABELS)[decided == k] == said
-        usual = np.average(np.array(LABELS) == said, weights=rows.weight)
-        moved = n * 5 / (n + 5) ** 2 * (np.average(hits, weights=w) - usual)
-        counts = variance / (variance / (0.5 * n) + moved**2)
-        low, high = share_interval(rule.expected, counts)
-        assert (rule.low, rule.high) == pytest.approx((low, high))
-    # What is said stays, likely or not.
+        mean, _, n, counts = pooled(is_class[:, said], rows.weight, here, LITERALS[k])
+        assert rule.expected == pytest.approx(mean)
+        assert (rule.low, rule.high) == pytest.approx(share_interval(mean, counts))
+        # All classes by the same rows, own and usual.
+        w = rows.weight[here]
+        own = w.sum() ** 2 / (w**2).sum() / n
+        shares = own * np.average(is_class[here], axis=0, weights=w)
+        shares += (1 - own) * np.average(is_class, axis=0, weights=rows.weight)
+        assert rule.probabilities == pytest.approx(tuple(shares))
+    # The prediction stays, likely or not.
     assert [rule.prediction for rule in found] == ["b", "a", "a"]
 
 
@@ -88,41 +134,50 @@ def test_probabilities_are_of_own_rows_and_usual_ones(weight):
 def test_means_are_of_own_rows_and_usual_ones(weight):
     values = np.array([1.0, 2.0, 6.0, 1.0, 9.0, 4.0, 4.0, 12.0, 9.0, 11.0])
     rows = training(values, weight=weight)
-    found = with_expectations(rule_list(), rows, Shrinkage(5.0, 0.5))
+    found = with_expectations(rule_list(), rows, KNOWN)
     decided = found.apply(X)
     for k, rule in enumerate(found):
         here = decided == k
-        mean = rows_and_usual(values, rows.weight, here, usual_rows=5.0)
-        square = rows_and_usual(values**2, rows.weight, here, usual_rows=5.0)
+        mean, variance, n, counts = pooled(values, rows.weight, here, LITERALS[k])
         assert rule.expected == pytest.approx(mean)
-        assert rule.std == pytest.approx(math.sqrt(square - mean**2))
-        w = rows.weight[here]
-        n = w.sum() ** 2 / (w**2).sum()
-        usual = np.average(values, weights=rows.weight) - np.average(
-            values[here], weights=w
-        )
-        error = math.hypot(rule.std / math.sqrt(0.5 * n), n * 5 / (n + 5) ** 2 * usual)
-        half = stats.t.ppf(0.975, n - 1) * error
+        assert rule.std == pytest.approx(math.sqrt(variance))
+        half = stats.t.ppf(0.975, n - 1) * math.sqrt(variance / counts)
         assert (rule.low, rule.high) == pytest.approx((mean - half, mean + half))
         assert rule.prediction == 0.0
+
+
+def test_longer_rules_of_equal_rows_are_shrunk_more():
+    rows = training(LABELS, ("a", "b", "c"))
+    plain = rule_list(rows.classes)
+    longer = replace(plain.rules[0], conditions=(Interval(0, low=6.5, high=99.0),))
+    long = with_expectations(
+        RuleList((longer, plain.rules[1]), plain.otherwise, SPACE, rows.classes),
+        rows,
+        KNOWN,
+    )
+    short = with_expectations(plain, rows, KNOWN)
+    usual = 4 / 10
+    assert abs(long[0].expected - usual) < abs(short[0].expected - usual)
+    # One literal remains one; the default rule is between the two.
+    assert long[1].expected == short[1].expected
+    assert abs(long[2].expected - 0.5) < abs(short[2].expected - 0.5)
 
 
 @pytest.mark.parametrize(("n_rows", "weight"), [(7, None), (10, [1] * 7 + [0] * 3)])
 def test_a_line_without_rows_is_as_usual_and_has_no_interval(n_rows, weight):
     rows = training(LABELS[:n_rows], ("a", "b", "c"), weight)
-    first = with_expectations(rule_list(rows.classes), rows, Shrinkage(5.0, 0.5)).rules[
-        0
-    ]
+    first = with_expectations(rule_list(rows.classes), rows, KNOWN).rules[0]
     usual = np.bincount(LABELS[:7]) / 7
     assert first.probabilities == pytest.approx(tuple(usual))
     assert math.isnan(first.expected) and math.isnan(first.low)
 
 
-def test_one_row_has_a_mean_but_no_interval():
-    rows = training(np.arange(8.0))
-    first = with_expectations(rule_list(), rows, Shrinkage(1.0, 1.0)).rules[0]
-    assert first.expected == pytest.approx((7.0 + 3.5) / 2)
-    assert math.isnan(first.low) and math.isnan(first.high)
+def test_one_row_is_pooled_with_usual_ones():
+    values = np.arange(8.0)
+    first = with_expectations(rule_list(), training(values), KNOWN).rules[0]
+    assert 3.5 < first.expected < 7.0
+    # Hardly less uncertain than a new row.
+    assert first.high - first.low > 2 * values.std()
 
 
 def test_lines_are_judged_by_what_they_say_on_rows_left_out():
@@ -138,41 +193,56 @@ def test_lines_are_judged_by_what_they_say_on_rows_left_out():
     np.testing.assert_allclose(found.new_mean, [0.5, 0.5, 1])
     np.testing.assert_allclose(found.variance, [0, 0.25, 0.25])
     np.testing.assert_allclose(found.usual_variance, [0.24, 0.24, 0.24])
+    np.testing.assert_allclose(found.literals, [1, 1, 1])
 
 
 def lines_of(generator, n_lines, usual_rows, evidence, is_class):
     """Lines whose truth is as the model of shrinkage has it."""
     rows = generator.integers(10, 200, n_lines).astype(float)
-    mean = generator.uniform(0.5, 1.0, n_lines)
-    usual = np.full(n_lines, 0.5)
-    own = rows / (rows + usual_rows)
+    literals, usual = generator.integers(0, 4, n_lines) * 1.0, np.full(n_lines, 0.4)
+    k = usual_rows * np.exp(DIFFERS * generator.normal(size=n_lines))
+    v = np.full(n_lines, 0.24)
+    mean = generator.normal(usual, np.sqrt(v * (1 / rows + 1 / k)))
+    inside = (mean > 0.05) & (mean < 0.95)
+    rows, literals, usual, k, v, mean = (
+        column[inside] for column in (rows, literals, usual, k, v, mean)
+    )
+    own = rows / (rows + k * (1 + literals) ** 2)
+    counts = evidence * (rows + usual_rows)
     centre = own * mean + (1 - own) * usual
-    new = generator.integers(50, 300, n_lines).astype(float)
-    # How far a line is moved to the usual differs from line to line.
-    moved = own * (1 - own) * (mean - usual)
+    new = generator.integers(50, 300, len(rows)).astype(float)
     if is_class:
-        variance, usual_variance = mean * (1 - mean), usual * (1 - usual)
-        total = centre * (1 - centre)
-        a = total / (total / (evidence * rows) + moved**2)
-        true = generator.beta(a * centre, a * (1 - centre))
+        variance, usual_variance = mean * (1 - mean), v
+        true = generator.beta(counts * centre, counts * (1 - centre))
         new_mean = generator.binomial(new.astype(int), true) / new
     else:
-        variance = usual_variance = np.full(n_lines, 0.2)
-        total = 0.2 + own * (1 - own) * (mean - usual) ** 2
-        error = np.hypot(np.sqrt(total / (evidence * rows)), moved)
-        true = generator.normal(centre, error)
+        variance = usual_variance = v
+        total = v + own * (1 - own) * (mean - usual) ** 2
+        true = generator.normal(centre, np.sqrt(total / counts))
         new_mean = generator.normal(true, np.sqrt(total / new))
-    return FitAndHeldOut(rows, mean, variance, usual, usual_variance, new, new_mean)
+    return FitAndHeldOut(
+        rows, mean, variance, usual, usual_variance, literals, new, new_mean
+    )
 
 
 @pytest.mark.parametrize("is_class", [True, False])
-@pytest.mark.parametrize(("usual_rows", "evidence"), [(3.0, 0.8), (60.0, 0.3)])
-def test_caution_is_found_again(usual_rows, evidence, is_class):
+@pytest.mark.parametrize(("usual_rows", "evidence"), [(2.0, 0.8), (20.0, 0.3)])
+def test_shrinkage_is_found_again(usual_rows, evidence, is_class):
     generator = np.random.default_rng(0)
     lines = lines_of(generator, 20_000, usual_rows, evidence, is_class)
-    found = fit_shrinkage([lines], ClassProbabilities() if is_class else Mean())
-    assert found.usual_rows == pytest.approx(usual_rows, rel=0.2)
-    assert found.evidence == pytest.approx(evidence, rel=0.2)
+    outcome = ClassProbabilities() if is_class else Mean()
+    found = fit_shrinkage([lines], outcome)
+    # Nearly: the mixture over ``x_j`` counts by its moments.
+    steps = [
+        width * np.diff(points)[0]
+        for (_, width), points in zip((USUAL_ROWS, EVIDENCE), POINTS)
+    ]
+    known = found.means()
+    assert abs(math.log(known["usual_rows"] / usual_rows)) < 1.5 * steps[0]
+    assert abs(math.log(known["evidence"] / evidence)) < 1.5 * steps[1]
+    # A few lines leave several points.
+    few = FitAndHeldOut(*(column[:20] for column in lines))
+    assert 1.0 < 1 / (fit_shrinkage([few], outcome).weight ** 2).sum()
 
 
 @settings(max_examples=30, deadline=None)
@@ -185,8 +255,14 @@ def test_more_usual_rows_lead_to_what_is_usual(labels, usual_rows, evidence):
     rows = training(labels, ("a", "b"))
     usual = np.bincount(labels, minlength=2) / 10
     plain = rule_list(rows.classes)
-    some = with_expectations(plain, rows, Shrinkage(usual_rows, evidence))
-    more = with_expectations(plain, rows, Shrinkage(2 * usual_rows, evidence))
+    some, more = (
+        with_expectations(
+            plain,
+            rows,
+            Shrinkage(np.array([k]), np.array([evidence]), np.ones(1)),
+        )
+        for k in (usual_rows, 2 * usual_rows)
+    )
     for one, two in zip(some, more):
         away = abs(np.array(one.probabilities) - usual)
         assert (abs(np.array(two.probabilities) - usual) <= away + 1e-12).all()
@@ -227,7 +303,7 @@ def test_the_slope_of_a_sum_is_found_again():
 
 def test_figures_on_other_rows_expect_nothing():
     rows = training(LABELS, ("a", "b", "c"))
-    found = with_expectations(rule_list(rows.classes), rows, Shrinkage(5.0, 0.5))
+    found = with_expectations(rule_list(rows.classes), rows, KNOWN)
     told = found.described_on(X, np.array(["a", "b", "c"])[LABELS])
     assert all(math.isnan(rule.expected) for rule in told)
     assert [r.probabilities for r in told] == [r.probabilities for r in found]
@@ -236,7 +312,7 @@ def test_figures_on_other_rows_expect_nothing():
 
 def test_what_is_expected_is_kept_and_checked():
     rows = training(LABELS, ("a", "b", "c"))
-    found = with_expectations(rule_list(rows.classes), rows, Shrinkage(5.0, 0.5))
+    found = with_expectations(rule_list(rows.classes), rows, KNOWN)
     again = type(found).from_json(found.to_json())
     assert again == found and str(again) == str(found)
     with pytest.raises(InputError, match="expected"):

@@ -85,6 +85,10 @@ def test_variance_is_explained_by_the_mean_of_each_state():
     total = outputs[held_out] - outputs[held_out].mean(axis=0)
     assert e.r2_["states read"] == pytest.approx(1 - (gap**2).sum() / (total**2).sum())
     assert e.values_.shape == (e.n_states, 2)
+    e = explain_rnn(both, LINES, n_states=6, labels=3)
+    for value, output in zip(e.values_, e.output_):
+        name = e.outputs[output.argmax()]
+        assert ("x0↑" in name) == (value[0] > 3) and ("x1↑" in name) == (value[0] < 1)
 
 
 def test_a_number_per_sequence_is_explained_at_every_beginning():
@@ -98,7 +102,14 @@ def test_a_number_per_sequence_is_explained_at_every_beginning():
     assert one.r2_ == two.r2_
 
 
+def test_a_constant_number_has_one_state():
+    e = explain_rnn(lambda c: (levels(c)[0], np.ones((len(c), 1))), LINES, labels=3)
+    assert (e.n_states, e.outputs, e.values_.tolist()) == (1, ("1",), [[1.0]])
+
+
 def test_numbers_of_one_step_are_a_row():
+    with refuses(ModelError):
+        explain_rnn(lambda c: (levels(c)[0], levels(c)[1] * np.nan), LINES, labels=3)
     with refuses(ModelError):
         explain_rnn(lambda c: (levels(c)[0], levels(c)[1][:, 0]), LINES, labels=3)
     with refuses(InputError):

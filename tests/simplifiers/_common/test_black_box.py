@@ -217,7 +217,9 @@ def test_tasks_and_refusals(rows):
 def test_models_fitted_without_a_fold_are_asked_and_sent_to_workers(rows):
     X, y = rows
     numbers, held = X[["age", "dose"]].fillna(0), np.arange(50)
-    models = fit_afresh(LogisticRegression(), numbers, y, None, [held], 0)
+    models = fit_afresh(
+        LogisticRegression(), numbers, y, None, [(np.arange(50, len(y)), held)], 0
+    )
     for asked, model in zip(models.ensembles, models.originals):
         sent = pickle.loads(pickle.dumps(asked))
         np.testing.assert_array_equal(sent.predict(numbers), model.predict(numbers))

@@ -61,11 +61,11 @@ def test_rules_of_labels_say_what_the_labels_are(cases, method, kind):
         if kind == "Regressor":
             assert rule.prediction == pytest.approx(y[rows].mean(), rel=1e-12)
         else:
-            # With so many rows of the usual mix.
-            more = found.shrinkage_["usual_rows"]
-            high = (y[rows] == "high").sum() + more * (y == "high").mean()
-            share = high / (rows.sum() + more)
-            assert rule.probabilities == pytest.approx((share, 1 - share))
+            # Between the share of its rows and that of all.
+            own, usual = (y[rows] == "high").mean(), (y == "high").mean()
+            high, low = rule.probabilities
+            assert high + low == pytest.approx(1.0)
+            assert 0.5 < (high - usual) / (own - usual) <= 1.0
             # Agreement is with the model, precision with the labels.
             told = (forest.predict(X[rows]) == rule.prediction).mean()
             assert rule.agreement_assigned == pytest.approx(told)

@@ -14,12 +14,13 @@ from clearwood.exceptions import InputError
 
 
 class Labelled(NamedTuple):
-    """Table without its target, the target, and the task."""
+    """Table without its target, the target, the task, and the group of each row."""
 
     X: pd.DataFrame
     y: np.ndarray
     task: str
     reason: str
+    groups: np.ndarray | None = None
 
 
 def split_target(frame: pd.DataFrame, target: str, task: str) -> Labelled:

@@ -49,6 +49,7 @@ from clearwood.simplifiers import METHODS
         120.0,
     ),
     *shared.TABLE,
+    shared.groups,
     shared.test_size,
     shared.task,
     shared.option(
@@ -128,6 +129,7 @@ def _compare(model: Any, split: Any, args: Any) -> Any:
         n_refits=args.n_refits,
         scoring=args.scoring,
         time_limit=args.time_limit,
+        groups=split.groups,
         n_jobs=args.n_jobs,
         random_state=args.random_state,
         verbose=args.progress,

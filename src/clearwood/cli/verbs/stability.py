@@ -51,6 +51,7 @@ def stability(args: Any) -> Result:
         fitted,
         split.X,
         split.y,
+        groups=split.groups,
         n_refits=args.n_refits,
         refit_ensemble=args.refit_ensemble,
         n_jobs=args.n_jobs,

@@ -1,32 +1,41 @@
 """Estimates of rules' out-of-sample performance, by cross-fitting.
 
 Rules are searched for where they fit, so that their statistics on the rows of the
-search are optimistic: the more so, the fewer rows a rule has. By how much is estimated
-by repeating the search without a part of the rows, and evaluating its rules on that
-part. Two numbers summarize it (:class:`Shrinkage`):
+search are optimistic: the more so, the fewer rows a rule has, and the more its search
+could choose from, that is, the more literals it has. By how much is estimated by
+repeating the search without a part of the rows, and evaluating its rules on that part.
+Of rule j, with ``n_j`` rows of mean ``m_j`` and ``L_j`` literals, where ``u`` and
+``v`` are mean and variance of all rows, the model is
 
-- A rule's own rows are pooled with ``usual_rows`` more of the overall mix of rows,
-  which shrinks its estimate towards that of all rows (the m-estimate of Cestnik, 1990).
-- For an interval, each of its own rows counts as ``evidence`` of one.
+    k_j = usual_rows * exp(x_j), x_j ~ Normal(0, DIFFERS)
+    m_j - u | x_j ~ Normal(0, v * (1 / n_j + 1 / k_j))
+    w_j = n_j / (n_j + k_j * (1 + L_j)**2)
+    mean on new rows ~ Normal(u + w_j * (m_j - u),
+                              v_j / (evidence * (n_j + usual_rows)))
 
-Both are estimated from the held-out rows by maximum a posteriori. Rules differ: a
-rule's own ``usual_rows`` may be several times fewer or more (``DIFFERS``), and its
-interval is wider by that. In a sum no single rule is right or wrong: there all log-odds
-are multiplied by one ``slope``, estimated in the same way (temperature scaling).
+So a rule's own rows are pooled with ``k_j * (1 + L_j)**2`` more of the overall mix of
+rows, which shrinks its estimate towards that of all rows (the m-estimate of Cestnik,
+1990), and those of a rule far from all others with fewer; ``v_j`` is the variance of
+the pooled rows. Shares have the beta distribution of the same mean and variance.
+``usual_rows`` and ``evidence`` are the same for all rules of a search; their posterior
+on a grid, given the held-out rows, is integrated over (:class:`Shrinkage`), and so is
+that of ``x_j``. In a sum no single rule is right or wrong: there all log-odds are
+multiplied by one ``slope``, the one of largest held-out likelihood (temperature
+scaling).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
-from scipy.special import betaln, log_softmax
+from scipy.optimize import minimize_scalar
+from scipy.special import betaln, log_softmax, roots_hermitenorm, softmax
 
-from clearwood._numeric import WeightedMoments
+from clearwood._numeric import WeightedMoments, product
+from clearwood._numeric.fold_roles import design_effect
 from clearwood.outcomes import Outcome
 from clearwood.rules.evaluation.sums import Kind
 from clearwood.rules.rule import Rule
@@ -34,13 +43,18 @@ from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.training import Training
 
-USUAL_ROWS, EVIDENCE = (math.e, 2.0), (0.5, 0.7)
-"""Medians, and standard deviations of logarithms, of the prior: a few evaluated rules
-carry little information."""
+USUAL_ROWS, EVIDENCE = (0.5, 2.5), (-0.4, 0.9)
+"""Means and standard deviations of the prior of their logarithms: a few evaluated rules
+carry little information. Chosen by simulation (``benchmarks.new_rows.cells``)."""
+
+POINTS = np.linspace(-3, 3, 25), np.linspace(-2.5, 2.5, 9)
+"""Points of the grid, in standard deviations of the prior."""
 
 DIFFERS = 1.0
-"""Standard deviation of the logarithm of ``usual_rows`` between rules: about a factor
-of three more or less."""
+"""Standard deviation of the logarithm of ``usual_rows`` between rules."""
+
+NODES, NODE_WEIGHTS = roots_hermitenorm(7)
+"""Gauss-Hermite quadrature of the normal distribution of that logarithm."""
 
 SLOPES = (0.01, 1.0)
 """Range of the factor of log-odds: no sum is made more certain."""
@@ -50,18 +64,36 @@ NEVER = 1e-3
 
 
 class Shrinkage(NamedTuple):
-    """Shrinkage of rules' statistics for new rows.
+    """Posterior of the shrinkage of rules' statistics for new rows.
+
+    All are arrays of shape (n_points,).
 
     Attributes
     ----------
-    usual_rows : float
-        Rows of the overall mix that every rule is pooled with.
-    evidence : float
-        For intervals, the effective count of each of a rule's own rows.
+    usual_rows : ndarray
+        Rows of the overall mix that a rule without literals is pooled with.
+    evidence : ndarray
+        For intervals, the part of a row of a random sample that each row counts as.
+    weight : ndarray
+        Posterior probabilities.
+
+    Examples
+    --------
+    >>> certain = Shrinkage(np.array([2.0]), np.array([0.5]), np.array([1.0]))
+    >>> certain.means()
+    {'usual_rows': 2.0, 'evidence': 0.5}
     """
 
-    usual_rows: float
-    evidence: float
+    usual_rows: np.ndarray
+    evidence: np.ndarray
+    weight: np.ndarray
+
+    def means(self) -> dict[str, float]:
+        """Geometric means."""
+        return {
+            name: float(np.exp((self.weight * np.log(getattr(self, name))).sum()))
+            for name in ("usual_rows", "evidence")
+        }
 
 
 class FitAndHeldOut(NamedTuple):
@@ -76,6 +108,8 @@ class FitAndHeldOut(NamedTuple):
         On the rows of the search that the rule predicts; their effective number.
     usual_mean, usual_variance : ndarray
         On all rows of the search.
+    literals : ndarray
+        Number of literals; for a default rule, the mean of the others.
     new_rows, new_mean : ndarray
         On the held-out rows that the rule predicts.
     """
@@ -85,6 +119,7 @@ class FitAndHeldOut(NamedTuple):
     variance: np.ndarray
     usual_mean: np.ndarray
     usual_variance: np.ndarray
+    literals: np.ndarray
     new_rows: np.ndarray
     new_mean: np.ndarray
 
@@ -107,87 +142,107 @@ def evaluate_apart(
         Rules that predict no row of one of the two samples are omitted.
     """
     own, new = _lines_on(rules, fitted), _lines_on(rules, left_out)
-    usual = [_usual(rule, fitted) for rule in rules]
-    found = np.column_stack([*own, np.array(usual), new[0], new[1]]).T
+    found = np.array([*own, *_usual(rules, fitted), _literals(rules), new[0], new[1]])
     return FitAndHeldOut(*found[:, (own[0] > 0) & (new[0] > 0)])
 
 
 def fit_shrinkage(evaluated: Sequence[FitAndHeldOut], outcome: Outcome) -> Shrinkage:
-    """Estimate the shrinkage from held-out rows, by maximum a posteriori.
-
-    Shares are beta-binomial, means normal around the estimate of a rule; both have the
-    variance of the number of rows that it counts for.
+    """Posterior of the shrinkage given held-out rows, on a grid.
 
     Examples
     --------
     >>> ten = np.full(10, 10.0)
-    >>> tenth = ten / 10
-    >>> lines = FitAndHeldOut(ten, tenth, 0 * ten, ten / 20, ten / 40, ten, tenth)
+    >>> tenth, none = ten / 10, 0 * ten
+    >>> lines = FitAndHeldOut(ten, tenth, none, ten / 20, ten / 40, none, ten, tenth)
     >>> from clearwood.outcomes import ClassProbabilities
     >>> classes = ClassProbabilities()
     >>> kept = fit_shrinkage([lines], classes)
     >>> lost = fit_shrinkage([lines._replace(new_mean=ten / 20)], classes)
-    >>> kept.usual_rows < 2 < 50 < lost.usual_rows
+    >>> kept.means()["usual_rows"] < 2 < 20 < lost.means()["usual_rows"]
     True
     """
     lines = FitAndHeldOut(*map(np.concatenate, zip(*evaluated)))
-    log_likelihood = _of_shares if outcome.shows_share else _of_means
-    centre, width = np.log([USUAL_ROWS[0], EVIDENCE[0]]), (USUAL_ROWS[1], EVIDENCE[1])
-
-    def loss(logs: np.ndarray) -> float:
-        prior = 0.5 * (((logs - centre) / width) ** 2).sum()
-        return float(prior - log_likelihood(lines, Shrinkage(*np.exp(logs))))
-
-    found = minimize(loss, centre, method="Nelder-Mead")
-    return Shrinkage(*np.exp(found.x).tolist())
-
-
-def _of_shares(lines: FitAndHeldOut, shrinkage: Shrinkage) -> float:
-    share = np.clip(_expected_mean(lines, shrinkage), NEVER, 1 - NEVER)
-    hits = lines.new_rows * lines.new_mean
-    own = _counts_for(lines, shrinkage, share * (1 - share))
-    yes, no = own * share, own * (1 - share)
-    return (betaln(hits + yes, lines.new_rows - hits + no) - betaln(yes, no)).sum()
-
-
-def _of_means(lines: FitAndHeldOut, shrinkage: Shrinkage) -> float:
-    mean, variance = (
-        _expected_mean(lines, shrinkage),
-        _expected_variance(lines, shrinkage),
+    points = np.meshgrid(*POINTS, indexing="ij")
+    log_prior = -0.5 * (points[0] ** 2 + points[1] ** 2).ravel()
+    usual_rows, evidence = (
+        np.exp(mean + width * at.ravel())
+        for (mean, width), at in zip((USUAL_ROWS, EVIDENCE), points)
     )
-    own = _counts_for(lines, shrinkage, variance)
-    error = variance * (1 / lines.new_rows + 1 / own)
-    known = error > 0
-    off = (lines.new_mean - mean)[known] ** 2 / error[known]
-    return -0.5 * (off + np.log(error[known])).sum()
+    known = _at(lines, usual_rows, evidence)
+    log_likelihood = _of_shares if outcome.shows_share else _of_means
+    found = log_likelihood(lines, *known)
+    weight = softmax(log_prior + found.sum(axis=1))
+    return Shrinkage(usual_rows, evidence, weight)
 
 
-def _expected_mean(lines: FitAndHeldOut, shrinkage: Shrinkage) -> np.ndarray:
-    """Mean of a rule's own rows pooled with usual ones."""
-    own = lines.rows / (lines.rows + shrinkage.usual_rows)
+def _own_share(
+    lines: FitAndHeldOut, usual_rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of ``w_j`` given a rule's own mean: (n_points, n_rules)."""
+    k = usual_rows[:, None, None] * np.exp(DIFFERS * NODES)
+    # A rule without rows has no estimate.
+    own = np.maximum(lines.rows, NEVER)[:, None]
+    w = own / (own + k * (1 + lines.literals[:, None]) ** 2)
+    # Without variance, means are equal, and tell nothing.
+    usual = np.where(lines.usual_variance > 0, lines.usual_variance, 1.0)
+    spread = usual[:, None] * (1 / own + 1 / k)
+    off = ((lines.mean - lines.usual_mean) ** 2)[:, None]
+    p = softmax(np.log(NODE_WEIGHTS) - 0.5 * (np.log(spread) + off / spread), axis=-1)
+    mean = (p * w).sum(axis=-1)
+    return mean, (p * (w - mean[..., None]) ** 2).sum(axis=-1)
+
+
+def _at(
+    lines: FitAndHeldOut, usual_rows: np.ndarray, evidence: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean and variance of pooled rows, and the number of rows that they count for.
+
+    At each point of the grid: (n_points, n_rules).
+    """
+    own, differs = _own_share(lines, usual_rows)
+    variance = _variance(lines, own)
+    error = 1 / (evidence[:, None] * (lines.rows + usual_rows[:, None]))
+    error += _relative(differs * (lines.mean - lines.usual_mean) ** 2, variance)
+    return _mean(lines, own), variance, 1 / error
+
+
+def _relative(square: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Squared error over a variance; without one, means are equal."""
+    return square / np.where(variance > 0, variance, np.inf)
+
+
+def _mean(lines: FitAndHeldOut, own: np.ndarray) -> np.ndarray:
+    """Mean of pooled rows, of which ``own`` is the share of a rule's own."""
     return own * lines.mean + (1 - own) * lines.usual_mean
 
 
-def _expected_variance(lines: FitAndHeldOut, shrinkage: Shrinkage) -> np.ndarray:
-    """Variance of the same pooled rows."""
-    own = lines.rows / (lines.rows + shrinkage.usual_rows)
+def _variance(lines: FitAndHeldOut, own: np.ndarray) -> np.ndarray:
+    """Variance of the same rows."""
     apart = (lines.mean - lines.usual_mean) ** 2
     within = own * lines.variance + (1 - own) * lines.usual_variance
     return within + own * (1 - own) * apart
 
 
-def _counts_for(
-    lines: FitAndHeldOut, shrinkage: Shrinkage, variance: np.ndarray
+def _of_shares(
+    lines: FitAndHeldOut, share: np.ndarray, _: np.ndarray, counts: np.ndarray
 ) -> np.ndarray:
-    """Number of rows whose mean is as uncertain as the estimate of a rule.
+    """Log likelihood of each rule's held-out rows: beta-binomial."""
+    share = np.clip(share, NEVER, 1 - NEVER)
+    hits = lines.new_rows * lines.new_mean
+    yes, no = counts * share, counts * (1 - share)
+    return betaln(hits + yes, lines.new_rows - hits + no) - betaln(yes, no)
 
-    It has two sources of uncertainty: few rows, and its unknown ``usual_rows``.
-    """
-    own = lines.rows / (lines.rows + shrinkage.usual_rows)
-    usual = own * (1 - own) * DIFFERS * (lines.mean - lines.usual_mean)
-    rows = shrinkage.evidence * lines.rows
-    # Without variance, rules equal the mix of all rows.
-    return rows / (1 + rows * usual**2 / np.where(variance > 0, variance, np.inf))
+
+def _of_means(
+    lines: FitAndHeldOut, mean: np.ndarray, variance: np.ndarray, counts: np.ndarray
+) -> np.ndarray:
+    """The same of values: normal."""
+    error = variance * (1 / lines.new_rows + 1 / counts)
+    known = error > 0
+    error = np.where(known, error, 1.0)
+    return np.where(
+        known, -0.5 * ((lines.new_mean - mean) ** 2 / error + np.log(error)), 0
+    )
 
 
 def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> Kind:
@@ -209,17 +264,23 @@ def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> 
         The predicted class remains that of the model, likely or not: rules that
         approximate a wrong model show it by their probabilities.
     """
-    rows, mean, spread = _lines_on(rules, training)
-    usual = np.array([_usual(rule, training) for rule in rules])
-    lines = FitAndHeldOut(rows, mean, spread, usual[:, 0], usual[:, 1], rows, mean)
-    mean, spread = (f(lines, shrinkage) for f in (_expected_mean, _expected_variance))
-    counts = _counts_for(lines, shrinkage, spread)
+    rows, mean, variance = _lines_on(rules, training)
+    of_all, spread = _usual(rules, training)
+    literals = _literals(rules)
+    lines = FitAndHeldOut(rows, mean, variance, of_all, spread, literals, rows, mean)
+    own = product(shrinkage.weight, _own_share(lines, shrinkage.usual_rows)[0])
+    mean, variance = _mean(lines, own), _variance(lines, own)
+    means, _, counts = _at(lines, shrinkage.usual_rows, shrinkage.evidence)
+    differ = product(shrinkage.weight, (means - mean) ** 2)
+    # Number of rows whose mean is as uncertain.
+    counts = 1 / (product(shrinkage.weight, 1 / counts) + _relative(differ, variance))
+    pooled = rows / np.where(own > 0, own, np.inf)
     estimated = [
-        _with_estimate(rule, float(m), float(v), float(n), float(own), training.outcome)
-        for rule, m, v, n, own in zip(rules, mean, spread, rows, counts, strict=True)
+        _with_estimate(rule, training.outcome, *map(float, known))
+        for rule, *known in zip(rules, mean, variance, pooled, counts, strict=True)
     ]
     if training.classes and isinstance(rules, RuleList):
-        shares = _expected_shares(rules, training, rows, shrinkage.usual_rows)
+        shares = _expected_shares(rules, training, own)
         estimated = [
             replace(rule, probabilities=tuple(p))
             for rule, p in zip(estimated, shares.tolist(), strict=True)
@@ -228,12 +289,12 @@ def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> 
 
 
 def _with_estimate(
-    rule: Rule, mean: float, spread: float, rows: float, own: float, outcome: Outcome
+    rule: Rule, outcome: Outcome, mean: float, spread: float, rows: float, counts: float
 ) -> Rule:
-    """A rule with its estimate, from its rows and their effective count."""
+    """A rule with its estimate, from pooled rows and what they count for."""
     if rows == 0:
         return rule
-    found = outcome.interval(mean, spread, rows, own)
+    found = outcome.interval(mean, spread, rows, counts)
     known = replace(rule.statistics, expected=mean, **found)
     return replace(rule, statistics=known)
 
@@ -271,23 +332,40 @@ def with_slope(rules: RuleSum, slope: float) -> RuleSum:
 def _lines_on(
     rules: RuleSet, training: Training
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Effective number of rows, mean and variance of each rule on some rows."""
+    """Effective number of rows, mean and variance of each rule on some rows.
+
+    Rows in groups are fewer by the design effect of their mean.
+    """
     matches = rules.matches_encoded(training.encoded)
     assigned = rules.contributing(matches) & (training.weight > 0)[:, None]
     found = np.zeros((3, rules.n_rules))
     for i, (rule, here) in enumerate(zip(rules, assigned.T)):
         if here.any():
-            own = WeightedMoments.of(
-                _truth(rule, training)[here], training.weight[here]
-            )
-            found[:, i] = own.n_effective, own.mean, own.variance
+            truth, rows = _truth(rule, training), 1.0
+            own = WeightedMoments.of(truth[here], training.weight[here])
+            if training.groups is not None:
+                rows = design_effect(truth, training.groups, here)
+            found[:, i] = own.n_effective / rows, own.mean, own.variance
     return found[0], found[1], found[2]
 
 
-def _usual(rule: Rule, training: Training) -> tuple[float, float]:
-    """Mean and variance over all rows."""
-    own = WeightedMoments.of(_truth(rule, training), training.weight)
-    return own.mean, own.variance
+def _usual(rules: RuleSet, training: Training) -> np.ndarray:
+    """Mean and variance over all rows of what each rule predicts."""
+    moments = [
+        WeightedMoments.of(_truth(rule, training), training.weight) for rule in rules
+    ]
+    return np.array([(own.mean, own.variance) for own in moments]).T
+
+
+def _literals(rules: RuleSet) -> np.ndarray:
+    """Number of literals, as a measure of how much each rule was searched for.
+
+    The rows of a default rule are what the search for the others has left.
+    """
+    found = np.array([rule.n_literals for rule in rules], dtype=float)
+    searched = found > 0
+    found[~searched] = found[searched].mean() if searched.any() else 0.0
+    return found
 
 
 def _truth(rule: Rule, training: Training) -> np.ndarray:
@@ -297,7 +375,7 @@ def _truth(rule: Rule, training: Training) -> np.ndarray:
 
 
 def _expected_shares(
-    rules: RuleList, training: Training, rows: np.ndarray, usual_rows: float
+    rules: RuleList, training: Training, share: np.ndarray
 ) -> np.ndarray:
     """Class probabilities of each rule's own rows pooled with usual ones."""
     labels: Any = training.labels
@@ -308,5 +386,5 @@ def _expected_shares(
     usual = own.sum(axis=0) / own.sum()
     total = own.sum(axis=1, keepdims=True)
     own = np.divide(own, total, out=np.zeros_like(own), where=total > 0)
-    mixed = rows[:, None] * own + usual_rows * usual
+    mixed = share[:, None] * own + (1 - share[:, None]) * usual
     return mixed / mixed.sum(axis=1, keepdims=True)

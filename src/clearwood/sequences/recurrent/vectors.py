@@ -11,7 +11,7 @@ import numpy as np
 from clearwood._numeric import as_generator
 from clearwood._words.numbers import short_text
 from clearwood.columns.cells import unwrapped
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, ModelError
 from clearwood.sequences.recurrent.automaton import StateAutomaton
 from clearwood.sequences.recurrent.fidelity import ALONE, READ
 from clearwood.sequences.recurrent.trace import (
@@ -177,13 +177,15 @@ def output_classes(
     test_size: float,
     seed: int,
 ) -> OutputClasses:
-    """Classes of a network's outputs in training, by k-means, in ascending order."""
+    """Classes of a network's outputs in training, by k-means; single ones ascend."""
     if n_classes < 2:
         raise InputError(
             f"labels is {n_classes}; of numeric outputs there are two classes or more."
         )
     outputs = [read_steps(reader, own)[1].astype(np.float64) for own in cells]
     rows = np.concatenate(outputs)
+    if not np.isfinite(rows).all():
+        raise ModelError("The network returns NaN or infinity; it may have diverged.")
     scale = rows.std(axis=0)
     scale[scale == 0] = 1.0
     for size in range(2, n_classes + 1):
@@ -193,9 +195,9 @@ def output_classes(
         if apart <= NARROWEST:
             break
     width = scale * np.sqrt(max(apart, NARROWEST))
-    order, names = np.lexsort(found.centres.T[::-1]), found.names
-    centres = found.centres[order]
+    centres, names = found.centres, found.names
     if rows.shape[1] == 1:
+        centres = np.sort(centres, axis=0)
         names = tuple(short_text(float(own)) for own in centres[:, 0])
 
     def classified(own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

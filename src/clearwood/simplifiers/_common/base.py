@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
+from clearwood._numeric.fold_roles import CV
 from clearwood._tables import RowBlocks
 from clearwood._words.labels import target_name
 from clearwood.columns.feature_space import FeatureSpace
@@ -32,7 +33,7 @@ from clearwood.columns.validation import (
 from clearwood.exceptions import ClassOrderWarning, InputError, PoorFidelityWarning
 from clearwood.outcomes import ClassProbabilities, Mean, Outcome, outcome_of
 from clearwood.rules import FeatureBins, RuleSet, Training
-from clearwood.simplifiers._common.cross_fitting import Change, cross_fit
+from clearwood.simplifiers._common.cross_fitting import Change, cross_fit, with_folds
 from clearwood.simplifiers._common.explained_model import fitted_model, require_trees
 from clearwood.simplifiers._common.flaws import (
     Flaw,
@@ -53,6 +54,7 @@ CORE: dict[str, Any] = {
     "round_thresholds": ["boolean"],
     "n_jobs": [None, Integral],
     "verbose": ["verbose"],
+    "cv": CV,
     "random_state": "no_validation",
 }
 """Constraints of the parameters that every simplifier has, in this order.
@@ -88,6 +90,7 @@ class BaseRuleExtractor(BaseEstimator):
     round_thresholds: bool = True
     n_jobs: int | None
     verbose: bool
+    cv: Any = None
     random_state: Any
     statement_counts = "distinct"
     _needs_trees = False
@@ -145,7 +148,9 @@ class BaseRuleExtractor(BaseEstimator):
             tags.input_tags.sparse = self._reads_sparse and inner_tags.sparse
         return tags
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> Any:
         """Fit the rules.
 
         Parameters
@@ -157,19 +162,22 @@ class BaseRuleExtractor(BaseEstimator):
             fitted to its predictions; then their precision is unknown.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights.
+        groups : array-like of shape (n_samples,), optional
+            Group of each row, such as a patient: rows of a group are held out together
+            wherever rows are held out.
 
         Returns
         -------
         self
         """
-        return self._fit_rows(X, y, sample_weight)
+        return self._fit_rows(X, y, sample_weight, groups)
 
     @fit_context
     def _fit_rows(
-        self, X: Any, y: Any, sample_weight: Any, table: RowBlocks | None = None
+        self, X: Any, y: Any, *more: Any, table: RowBlocks | None = None
     ) -> Any:
         """Fit the rules; if the rows are a sample of a table, continue on all rows."""
-        name, (training, generator) = target_name(y), self._begin(X, y, sample_weight)
+        name, (training, generator) = target_name(y), self._begin(X, y, *more)
         about = self._find_rules(training, generator)
         if table is not None:
             about |= self._learn_table(table, training)
@@ -202,7 +210,7 @@ class BaseRuleExtractor(BaseEstimator):
         return self
 
     def _begin(
-        self, X: Any, y: Any, sample_weight: Any
+        self, X: Any, y: Any, sample_weight: Any, groups: Any = None
     ) -> tuple[Training, np.random.Generator]:
         """Validate the table, get the ensemble, and prepare the training data."""
         self._check_sizes()
@@ -226,7 +234,9 @@ class BaseRuleExtractor(BaseEstimator):
             require_trees(self.ensemble_, type(self).__name__)
         if self.ensemble_.classes is not None:
             self.classes_ = np.asarray(self.ensemble_.classes)
-        training = self._training(self.ensemble_, X, y, weight).in_one_order()
+        labels = y if self._outcome.is_share else None
+        training = self._training(self.ensemble_, X, y, weight)
+        training = with_folds(training, self.cv, groups, labels, weight).in_one_order()
         self.bins_ = training.bins
         return training, generator
 

@@ -16,6 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearwood._numeric.fold_roles import (
+    N_FOLDS,
+    check_groups,
+    draw_folds,
+    fold_roles,
+)
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import RuleSet, RuleSum, Training
 from clearwood.rules.building.new_rows import (
@@ -29,13 +35,24 @@ from clearwood.rules.building.new_rows import (
 if TYPE_CHECKING:
     from clearwood.simplifiers._common.base import BaseRuleExtractor
 
-N_FOLDS = 3
-"""Number of folds."""
-
 MOST_ROWS = 10_000
 """Maximum number of rows, drawn at random, for the estimate."""
 
 Change = Callable[[Any], Any]
+
+
+def with_folds(
+    training: Training, cv: Any, groups: Any, labels: Any, weight: np.ndarray
+) -> Training:
+    """The same rows with their groups and folds, of a table with these row weights."""
+    n_rows, counted = len(weight), weight > 0
+    groups = check_groups(groups, n_rows)
+    folds = fold_roles(cv, groups, labels, n_rows)
+    return replace(
+        training,
+        groups=None if groups is None else groups[counted],
+        folds=None if folds is None else folds[counted],
+    )
 
 
 def cross_fit(
@@ -78,7 +95,7 @@ def cross_fit(
         [evaluate_apart(*part) for part in parts], training.outcome
     )
     with_estimates = partial(with_expectations, training=training, shrinkage=shrinkage)
-    return shrinkage._asdict(), with_estimates
+    return shrinkage.means(), with_estimates
 
 
 def _left_out(
@@ -87,16 +104,16 @@ def _left_out(
     """Rules of a part of the rows, these rows, and those that were left out."""
     # The same folds for every seed: methods without randomness stay without it.
     generator = np.random.default_rng(0)
-    order = generator.permutation(len(training))[:MOST_ROWS]
-    seeds = generator.integers(2**63, size=N_FOLDS).tolist()
-    for left_out, seed in zip(np.array_split(order, N_FOLDS), seeds):
-        fitted = with_labels_as_target(training.take(np.setdiff1d(order, left_out)))
+    folds = draw_folds(len(training), training.folds, generator, MOST_ROWS)
+    seeds = generator.integers(2**63, size=len(folds)).tolist()
+    for (kept, left_out), seed in zip(folds, seeds):
+        fitted = with_labels_as_target(training.take(kept))
         with warnings.catch_warnings():
             # These rules are not shown to anyone.
             warnings.simplefilter("ignore")
             warnings.simplefilter("error", InterruptedFitWarning)
             rules: RuleSet = method._refit(fitted, np.random.default_rng(seed))
-        yield rules, fitted, training.take(np.sort(left_out))
+        yield rules, fitted, training.take(left_out)
 
 
 def with_labels_as_target(training: Training) -> Training:

@@ -21,13 +21,14 @@ import numpy as np
 
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import weighted_mean_and_error
+from clearwood._numeric.fold_roles import N_FOLDS, draw_folds
 from clearwood._numeric.progress import progress
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet, Training, Tree
 from clearwood.search import candidate_boxes
 from clearwood.simplifiers._common.base import BaseRuleExtractor
-from clearwood.simplifiers._common.cross_fitting import N_FOLDS, Change
+from clearwood.simplifiers._common.cross_fitting import Change
 from clearwood.simplifiers._common.fewer_cuts import with_fewer_cuts
 from clearwood.simplifiers._common.flaws import (
     Flaw,
@@ -107,12 +108,10 @@ class BaseSizePath(BaseRuleExtractor):
         )
 
     @fit_context
-    def _choose_size(
-        self, X: Any, y: Any = None, weight: Any = None, *, cache: dict[Any, Any]
-    ) -> None:
+    def _choose_size(self, X: Any, *rows: Any, cache: dict[Any, Any]) -> None:
         """Choose a size without a final fit; share results by a cache."""
         self._cache = cache
-        self._settle(*self._begin(X, y, weight))
+        self._settle(*self._begin(X, *rows))
 
     def _begin(self, *rows: Any) -> tuple[Training, np.random.Generator]:
         begin = super()._begin
@@ -122,7 +121,8 @@ class BaseSizePath(BaseRuleExtractor):
         """Choose a size; a seed for the next step."""
 
         def settled() -> int:
-            first, *others = generator.integers(2**63, size=N_FOLDS + 2).tolist()
+            size = training.n_folds + 2
+            first, *others = generator.integers(2**63, size=size).tolist()
             self.n_rules_, self.cv_results_ = self._choose(training, others)
             return first
 
@@ -267,24 +267,25 @@ class BaseSizePath(BaseRuleExtractor):
     ) -> dict[str, list[float]]:
         """Fit to two thirds of the rows and evaluate on the others, three times.
 
-        ``seeds``: one for the folds and one per fold. Returns, for each size, fidelity
-        (share of equal classes, or R2) and its standard error; and the same for the
-        score that decides, if it is another one.
+        Or by the folds of ``cv``. ``seeds``: one for the folds and one per fold.
+        Returns, for each size, fidelity (share of equal classes, or R2) and its
+        standard error; and the same for the score that decides, if it is another one.
         """
         from joblib import Parallel, delayed
 
-        order = np.random.default_rng(seeds[0]).permutation(len(training))
-        folds = [np.sort(part) for part in np.array_split(order, N_FOLDS)]
+        n_rows, generator = len(training), np.random.default_rng(seeds[0])
+        folds = draw_folds(n_rows, training.folds, generator, n_rows)
         parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
         parts = parallel(
-            delayed(self._held_out_losses)(training, held, seed)
-            for held, seed in zip(folds, seeds[1:])
+            delayed(self._held_out_losses)(training, *fold, seed)
+            for fold, seed in zip(folds, seeds[1:])
         )
-        losses = np.zeros((2, self.max_rules, len(training)))
-        parts = progress(parts, N_FOLDS, "held-out parts", self.verbose)
-        for part, held in zip(parts, folds):
-            losses[:, :, held] = part
-        mean, error = weighted_mean_and_error(losses, training.weight)
+        by_fold = list(progress(parts, len(folds), "held-out parts", self.verbose))
+        held = np.concatenate([held for _, held in folds])
+        # In the order of the rows, on which the last digits of sums depend.
+        order = np.argsort(held, kind="stable")
+        losses = np.concatenate(by_fold, axis=-1)[..., order]
+        mean, error = weighted_mean_and_error(losses, training.weight[held[order]])
         score, error = (1.0 - mean).tolist(), error.tolist()
         found = {"fidelity": score[0], "standard_error": error[0]}
         scoring = training.outcome.scoring if self.scoring == "auto" else self.scoring
@@ -293,7 +294,7 @@ class BaseSizePath(BaseRuleExtractor):
         return found | {"score": score[1], "score_error": error[1]}
 
     def _held_out_losses(
-        self, training: Training, held: np.ndarray, seed: int
+        self, training: Training, kept: np.ndarray, held: np.ndarray, seed: int
     ) -> np.ndarray:
         """Losses of all rules on each of the held-out rows.
 
@@ -302,7 +303,7 @@ class BaseSizePath(BaseRuleExtractor):
         test = self._cached(
             ("evaluation", seed), lambda: self._evaluation_rows(training, held, seed)
         )
-        rows = training.take(np.setdiff1d(np.arange(len(training)), held))
+        rows = training.take(kept)
         n_synthetic = round(self._n_synthetic(training) * len(rows) / len(training))
         losses = np.empty((2, self.max_rules, len(held)))
         for rules in self._fit(*self._rows_to_fit(rows, n_synthetic, seed)):

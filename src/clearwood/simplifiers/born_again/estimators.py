@@ -53,6 +53,7 @@ class _BornAgainTree(BaseTreePath):
         n_node_samples: int = 1000,
         n_jobs: int | None = None,
         verbose: bool = False,
+        cv: Any = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -66,6 +67,7 @@ class _BornAgainTree(BaseTreePath):
         self.n_node_samples = n_node_samples
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.cv = cv
         self.random_state = random_state
 
     # Adjacent leaves of the same class are merged.
@@ -148,6 +150,10 @@ class BornAgainTreeClassifier(RuleClassifierMixin, _BornAgainTree):
         Number of threads. The result does not depend on it.
     verbose : bool, default=False
         Show a progress bar on stderr.
+    cv : int, splitter of scikit-learn, iterable or None, default=None
+        How rows are held out: None for three random folds; otherwise as in
+        scikit-learn, such as ``TimeSeriesSplit()`` for rows ordered by time. With
+        ``groups`` in ``fit``, a number means so many folds of whole groups.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the search (and of the default ensemble).
 
@@ -166,8 +172,9 @@ class BornAgainTreeClassifier(RuleClassifierMixin, _BornAgainTree):
         fit, on the training rows: the benchmark for the rules.
     shrinkage_ : dict, or None
         If labels were given, the shrinkage of the rules for new rows (cross-fitting):
-        ``"usual_rows"``, the rows of average composition that each is pooled with, and
-        for intervals ``"evidence"``, the weight of each of its own rows.
+        ``"usual_rows"``, the rows of average composition that each is pooled with,
+        times ``(1 + n_literals) ** 2``; and for intervals ``"evidence"``, the weight of
+        each row.
     tree_ : Tree
         The rules as a tree, which predicts the same.
     trees_ : tuple of Tree

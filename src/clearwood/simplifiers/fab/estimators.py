@@ -86,6 +86,7 @@ class _FABRules(BaseRuleExtractor):
         max_iter: int = 1000,
         n_jobs: int | None = None,
         verbose: bool = False,
+        cv: Any = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -104,6 +105,7 @@ class _FABRules(BaseRuleExtractor):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.cv = cv
         self.random_state = random_state
 
     def _find_rules(
@@ -334,6 +336,10 @@ class FABRulesClassifier(RuleClassifierMixin, _FABRules):
         Number of threads for the restarts. The result does not depend on it.
     verbose : bool, default=False
         Show a progress bar on stderr.
+    cv : int, splitter of scikit-learn, iterable or None, default=None
+        How rows are held out: None for three random folds; otherwise as in
+        scikit-learn, such as ``TimeSeriesSplit()`` for rows ordered by time. With
+        ``groups`` in ``fit``, a number means so many folds of whole groups.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the starts (and of the default ensemble).
 
@@ -359,8 +365,9 @@ class FABRulesClassifier(RuleClassifierMixin, _FABRules):
         fit, on the training rows: the benchmark for the rules.
     shrinkage_ : dict, or None
         If labels were given, the shrinkage of the rules for new rows (cross-fitting):
-        ``"usual_rows"``, the rows of average composition that each is pooled with, and
-        for intervals ``"evidence"``, the weight of each of its own rows.
+        ``"usual_rows"``, the rows of average composition that each is pooled with,
+        times ``(1 + n_literals) ** 2``; and for intervals ``"evidence"``, the weight of
+        each row.
     n_start_components_ : int
         Number of components at each start.
     selected_ : int or None

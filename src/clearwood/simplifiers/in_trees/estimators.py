@@ -54,6 +54,7 @@ class _InTrees(BaseRuleExtractor):
         min_frequency: float | str = "auto",
         n_jobs: int | None = None,
         verbose: bool = False,
+        cv: Any = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -68,6 +69,7 @@ class _InTrees(BaseRuleExtractor):
         self.min_frequency = min_frequency
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.cv = cv
         self.random_state = random_state
 
     def _find_rules(
@@ -167,6 +169,10 @@ class InTreesClassifier(RuleClassifierMixin, _InTrees):
         Number of threads for pruning. The result does not depend on it.
     verbose : bool, default=False
         Show a progress bar on stderr, of the pruning.
+    cv : int, splitter of scikit-learn, iterable or None, default=None
+        How rows are held out: None for three random folds; otherwise as in
+        scikit-learn, such as ``TimeSeriesSplit()`` for rows ordered by time. With
+        ``groups`` in ``fit``, a number means so many folds of whole groups.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the subsamples of at most 10,000 rules, and of at most 20,000 rows to
         evaluate them on (and of the default ensemble).
@@ -186,8 +192,9 @@ class InTreesClassifier(RuleClassifierMixin, _InTrees):
         fit, on the training rows: the benchmark for the rules.
     shrinkage_ : dict, or None
         If labels were given, the shrinkage of the rules for new rows (cross-fitting):
-        ``"usual_rows"``, the rows of average composition that each is pooled with, and
-        for intervals ``"evidence"``, the weight of each of its own rows.
+        ``"usual_rows"``, the rows of average composition that each is pooled with,
+        times ``(1 + n_literals) ** 2``; and for intervals ``"evidence"``, the weight of
+        each row.
     extracted_ : ExtractedRules
         The distinct rules of the trees: ``prediction``, ``frequency``, ``error`` and
         ``length``, one entry each, and ``to_pandas()``.

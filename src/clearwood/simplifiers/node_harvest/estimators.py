@@ -55,6 +55,7 @@ class _NodeHarvest(BaseRuleExtractor):
         max_interaction: int = 2,
         n_jobs: int | None = None,
         verbose: bool = False,
+        cv: Any = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -67,6 +68,7 @@ class _NodeHarvest(BaseRuleExtractor):
         self.max_interaction = max_interaction
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.cv = cv
         self.random_state = random_state
 
     def _find_rules(
@@ -197,6 +199,10 @@ class NodeHarvestClassifier(RuleClassifierMixin, _NodeHarvest):
         it.
     verbose : bool, default=False
         Show a progress bar on stderr, of these programmes.
+    cv : int, splitter of scikit-learn, iterable or None, default=None
+        How rows are held out: None for three random folds; otherwise as in
+        scikit-learn, such as ``TimeSeriesSplit()`` for rows ordered by time. With
+        ``groups`` in ``fit``, a number means so many folds of whole groups.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the default ensemble; nothing else is random.
 
@@ -215,8 +221,9 @@ class NodeHarvestClassifier(RuleClassifierMixin, _NodeHarvest):
         fit, on the training rows: the benchmark for the rules.
     shrinkage_ : dict, or None
         If labels were given, the shrinkage of the rules for new rows (cross-fitting):
-        ``"usual_rows"``, the rows of average composition that each is pooled with, and
-        for intervals ``"evidence"``, the weight of each of its own rows.
+        ``"usual_rows"``, the rows of average composition that each is pooled with,
+        times ``(1 + n_literals) ** 2``; and for intervals ``"evidence"``, the weight of
+        each row.
     path_ : tuple of RuleSet
         The averages of all sizes found, from the mean of all rows alone to ``rules_``;
         with ``max_rules=None`` the latter only. Weights that sum to one on every row do
