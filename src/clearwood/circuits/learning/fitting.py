@@ -141,6 +141,10 @@ SWEEPS = 60
 """Maximum number of sweeps of EM from random parameters."""
 
 
+MOST_ROWS = 10_000
+"""Maximum number of training rows of these sweeps; all refine the tree selected."""
+
+
 class Candidate(NamedTuple):
     """Options and score of a circuit selected on validation rows; see `assemble`."""
 
@@ -219,12 +223,13 @@ def latent_tree(
     options : Options
     rng : Generator
     goal : float
-        Validation score to reach: if a gain as large as the last one would not, no more
+        Validation score to reach: if a quarter of the last gain would not, no more
         states are tried, for gains become smaller.
     """
     if not len(table.valid):
         table, n_states = table._replace(valid=table.train), n_states[:1]
-    sample = table._replace(all_rows=None)
+    some = rng.permutation(len(table.train))[:MOST_ROWS]
+    sample = table._replace(train=table.train[np.sort(some)], all_rows=None)
     whole = Slice.from_table(table.train, table.valid, table.features)
     leaves = Block.from_slice(whole).leaves(ALPHA, trees=True)
     visible: Node = product_of(leaves) if len(leaves) > 1 else leaves[0]
@@ -238,9 +243,10 @@ def latent_tree(
         if gain <= LEAST_GAIN:
             break
         best, score = found, score + gain
-        if score + gain < goal:
+        if score + gain / 4 < goal:
             break
-    return best if table.all_rows is None else polished(best, ALPHA, table, options)
+    is_of_all = len(some) == len(table.train) and table.all_rows is None
+    return best if is_of_all or score < goal else polished(best, ALPHA, table, options)
 
 
 def learn_spn(
