@@ -32,7 +32,7 @@ OF_FILES = ("parquet", "1 worker", "2 workers", "4 workers")
 
 N_ITERATIONS = 6
 FAR = {"rows": 10**9, "workers": 100}
-"""What the model of costs is asked about; each worker has a core of its own."""
+"""Where the model of costs is evaluated; each worker has a core of its own."""
 
 
 def main():
@@ -207,17 +207,17 @@ def write_tables(study):
         ]
         for row in frame.to_dict("records")
     ]
-    header = ["rows", "they come from", "coding once, s", "iteration, s"]
+    header = ["rows", "source", "coding once, s", "iteration, s"]
     header += ["beside an array", "peak MB", "parameters"]
     study.write_markdown(
         "Steps of FAB over tables larger than memory",
         f"Rows of {N_COLUMNS} columns, two classes, nine components. *Coding*: every "
-        "row is read, the model is asked, and its bins are kept, in a file or in the "
+        "row is read, the model predicts, and its bins are kept, in a file or in the "
         "memory of the workers. *Iteration*: one pass over what is kept, all steps of "
         "Algorithm 1; array: the coded rows are in memory. *Parameters*: the first "
         f"digits of a sum of all parameters' bits after {N_ITERATIONS} iterations, the "
         "same where the result is the same to the last bit. Peak memory is of the "
-        "process that asks, without its workers; of array, memmap and dask it "
+        "calling process, without its workers; of array, memmap and dask it "
         "holds the frame that the table was made of. A cluster is on this machine "
         f"({os.cpu_count()} cores): more workers than cores gain nothing.",
         markdown_table(header, rows),
@@ -263,7 +263,7 @@ def cost_model(frame):
         [f"{FAR['rows']:,}", str(FAR["workers"]), f"{work:.1f}", f"{talk:.1f}",
          f"{work + talk:.1f}", "not measured"]
     )  # fmt: skip
-    header = ["rows", "workers", "work, s", "talk, s", "model, s", "measured, s"]
+    header = ["rows", "workers", "work, s", "communication, s", "model, s", "measured, s"]
     coding = one["coding"] / one["rows"] * FAR["rows"] / FAR["workers"]
     gigabytes = groups * one["bytes_back"] / 1e9
     held = FAR["rows"] * (N_COLUMNS + 24) / FAR["workers"] / 1e9
@@ -275,7 +275,7 @@ def cost_model(frame):
         f"{one['bytes_back'] / 1e3:,.0f} kB back from each, "
         f"{1e9 * per_byte:.1f} ns a byte, and {one['bytes_out'] / 1e3:,.0f} kB out to "
         "each worker once a step. Work is shared by the workers that have a core of "
-        "their own, talk is not: the scheduler and the client are one each. The "
+        "their own, communication is not: the scheduler and the client are one each. The "
         f"model's other rows were not used to find it. Of {FAR['rows']:,} rows on "
         f"{FAR['workers']} workers coding takes about {coding:,.0f} s once, if files "
         f"are read as fast as here; each worker then holds {held:.1f} GB, and a step "
