@@ -333,9 +333,8 @@ def _are_stuck(chains: Chains) -> bool:
 def _warn_of(poor: dict[str, Diagnosis], least: int) -> None:
     if poor:
         name = max(poor, key=lambda k: poor[k].rhat)
-        have = "quantity has" if len(poor) == 1 else "quantities have"
         warnings.warn(
-            f"{len(poor)} recorded {have} not converged; {name!r} has an "
+            f"{len(poor)} recorded quantities have not converged; {name!r} has an "
             f"R-hat of {poor[name].rhat:.3f} (good: up to {GOOD_RHAT}) and an "
             f"effective sample size of {poor[name].ess:.0f} (good: "
             f"{least} or more). Use more draws, or a longer warm-up.",
