@@ -33,13 +33,13 @@ OPTIONS = (
     shared.option(
         "--method",
         click.Choice([*METHODS, "auto"]),
-        "By default additive for values, list for classes or with --increasing or "
-        "--decreasing. list: the first rule that holds predicts; a search for the "
-        "highest fidelity to the ensemble. tree: disjoint rules. born-again: disjoint "
-        "rules fitted to the model's predictions for synthetic rows. additive: the sum "
-        "of all rules that hold. in-trees: the ensemble's own rules, pruned. fab, em: "
-        "rules of a mixture model. node-harvest: a weighted average of the ensemble's "
-        "own nodes (extra harvest). auto: the best of "
+        "By default additive for values or with --stability, list for classes or with "
+        "--increasing or --decreasing. list: the first rule that holds predicts; a "
+        "search for the highest fidelity to the ensemble. tree: disjoint rules. "
+        "born-again: disjoint rules fitted to the model's predictions for synthetic "
+        "rows. additive: the sum of all rules that hold. in-trees: the ensemble's own "
+        "rules, pruned. fab, em: rules of a mixture model. node-harvest: a weighted "
+        "average of the ensemble's own nodes (extra harvest). auto: the best of "
         f"{', '.join(SCORED)} on held-out rows.",
         None,
     ),
@@ -130,7 +130,7 @@ def check_options(args: Any) -> None:
         )
     is_list = method in (None, "list")
     shared.only_for("--method list", is_list, "increasing decreasing")
-    is_sum = method == "additive"
+    is_sum = method in (None, "additive")
     shared.only_for("--method additive", is_sum or not args.stability, "stability")
     if args.n_rules != "auto" and args.n_rules > args.max_rules:
         raise click.UsageError(
@@ -166,7 +166,9 @@ def fit_rules(model: Any, split: Any, args: Any) -> Any:
     )
 
     ordered = bool(args.increasing or args.decreasing)
-    args.method = args.method or default_method(split.task, ordered)
+    args.method = args.method or default_method(
+        split.task, ordered=ordered, stable=bool(args.stability)
+    )
     settings: dict[str, Any] = {
         "n_rules": args.n_rules,
         "max_rules": args.max_rules,

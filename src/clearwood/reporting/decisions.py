@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._words.labels import prediction_text
-from clearwood._words.numbers import percent_text
+from clearwood._words.numbers import percent_text, short_text
 from clearwood.charts.chart import svg
 from clearwood.outcomes.intervals import Rate
 from clearwood.reporting.table import Table
@@ -221,7 +221,7 @@ def _of_values(found: Residuals) -> dict[str, Any]:
                 "name": "" if line.line is None else line.name,
                 "n_rows": line.mean.rows,
                 "few": few_text(line.mean.rows),
-                "prediction": f"{line.predicted:.4g}"
+                "prediction": short_text(line.predicted, 4)
                 if line.line is None
                 else prediction_text(line.predicted),
                 "mean": line.mean.as_number(),

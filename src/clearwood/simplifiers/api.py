@@ -27,21 +27,22 @@ KINDS = ("list", "tree", "additive")
 """Methods that "auto" chooses from, in order of how easily their rules are read."""
 
 
-def default_method(task: str, ordered: bool) -> str:
+def default_method(task: str, *, ordered: bool = False, stable: bool = False) -> str:
     """Method if none is named.
 
     Parameters
     ----------
     task : {"classification", "regression"}
-    ordered : bool
-        Whether only an ordered list will do.
+    ordered, stable : bool
+        Whether settings require an ordered list, or a sum.
 
     Examples
     --------
-    >>> default_method("regression", False), default_method("regression", True)
+    >>> default_method("regression"), default_method("regression", ordered=True)
     ('additive', 'list')
     """
-    return "list" if task == "classification" or ordered else "additive"
+    is_sum = stable or task == "regression"
+    return "additive" if is_sum and not ordered else "list"
 
 
 def estimator_class(method: str, task: str) -> Any:
@@ -130,8 +131,8 @@ def simplify(
         blocks, the name of a column.
     method : str, optional
         By default "additive" for values, which is closer to most models than a list of
-        as many rules, and "list" for classes, or if ``pinned`` or ``monotonic_cst`` is
-        given. "list": :class:`RuleListClassifier`; "tree":
+        as many rules, or with ``stability``; and "list" for classes, or if ``pinned``
+        or ``monotonic_cst`` is given. "list": :class:`RuleListClassifier`; "tree":
         :class:`DistilledTreeClassifier`; "born-again":
         :class:`BornAgainTreeClassifier`; "additive": :class:`AdditiveRulesClassifier`;
         "in-trees": :class:`InTreesClassifier`; "fab" and "em":
@@ -221,7 +222,8 @@ def _find(
     X, y, sample_weight = rows
     task = task_of(model, X)
     ordered = pinned is not None or "monotonic_cst" in settings
-    method = method or default_method(task, ordered)
+    stable = bool(settings.get("stability"))
+    method = method or default_method(task, ordered=ordered, stable=stable)
     left = sample_weight
     if pinned is not None:
         model = read_model(model, X, y, task=task)

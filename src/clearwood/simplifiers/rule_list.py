@@ -215,13 +215,13 @@ class RuleListClassifier(RuleClassifierMixin, _RuleList):
     scoring : {"auto", "log_loss", "agreement", "balanced"} or callable, default="auto"
         Score that chooses the number of rules on held-out rows. "auto": log
         loss of the probabilities of the rules against those of the ensemble (R2 for
-        regression). "log_loss": the same, and the search minimises it, too: such lists
-        rank rows better, and agree with the ensemble on fewer. "agreement": the share
-        of rows for which rules and ensemble predict the same class. "balanced": the
-        mean of the agreement in each class; unless ``class_weight`` is given, the fit
-        weights classes as if equally frequent. Or a function of the targets and
-        predictions (probabilities or values) of some rows that returns one number per
-        row, higher is better.
+        regression). "log_loss": the same, and the search minimizes it, too (but not
+        with ``monotonic_cst``): probabilities improve, and agreement falls.
+        "agreement": the share of rows for which rules and ensemble predict the same
+        class. "balanced": the mean of the agreement in each class; unless
+        ``class_weight`` is given, the fit weights classes as if equally frequent. Or a
+        function of the targets and predictions (probabilities or values) of some rows
+        that returns one number per row, higher is better.
     class_weight : "balanced", dict from label to float, or None, default=None
         Weights of the classes: rules predict the class whose probability times its
         weight is largest, and print the unweighted probability. "balanced" finds rare

@@ -39,7 +39,7 @@ def forest(frame):
 
 def fitted(fab, X, y, sample_weight=None):
     table = open_rows(X, y, sample_weight)
-    return fab._fit_rows(*table.sample(SAMPLE), table)
+    return fab._fit_rows(*table.sample(SAMPLE), table=table)
 
 
 def regressor(forest, **settings):

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clearwood._words.labels import prediction_text, printable
-from clearwood._words.numbers import rounded_text, share_decimals, share_text
+from clearwood._words.numbers import (
+    rounded_text,
+    share_decimals,
+    share_text,
+    short_text,
+)
 from clearwood._words.sentences import rows_in_words
 from clearwood.outcomes.intervals import Rate
 from clearwood.rules.evaluation.statistics import count_text
@@ -169,7 +174,7 @@ def residuals_text(found: Residuals) -> str:
         cells = [
             "" if line.line is None else line.name,
             f"{line.mean.rows:,}",
-            f"{line.predicted:.4g}"
+            short_text(line.predicted, 4)
             if line.line is None
             else prediction_text(line.predicted),
             line.mean.as_number(),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from clearwood._words.numbers import short_text
 from clearwood.outcomes.intervals import (
     NOT_KNOWN,
     Rate,
@@ -83,7 +84,9 @@ class LineErrors(NamedTuple):
         >>> LineErrors(3, 2.5, NOT_KNOWN, errors, 1.0, NOT_KNOWN).name
         'rule 3'
         """
-        return f"rule {self.line}" if self.line else f"predicted {self.predicted:.4g}"
+        if self.line:
+            return f"rule {self.line}"
+        return f"predicted {short_text(self.predicted, 4)}"
 
 
 @dataclass(frozen=True, eq=False)

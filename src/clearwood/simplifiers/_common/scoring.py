@@ -33,7 +33,7 @@ loss is small, and full penalties would leave the constant."""
 
 
 def search_loss(training: Training, scoring: Any, softness: float) -> Loss:
-    """Loss that the search minimises, given a scoring.
+    """Loss that the search minimizes, given a scoring.
 
     Parameters
     ----------
