@@ -122,7 +122,8 @@ def test_what_differs_most_marks_a_kind():
 
 def test_weak_dependence_is_said_however_weak():
     """Of draws from so weak a mixture the gain may be below 0."""
-    for difference, much in ((0.03, "hardly more probable than"), (0.2, "1.0")):
+    texts = []
+    for difference in (0.03, 0.2):
         halves = [
             Product((Bernoulli(0, p), Bernoulli(1, p)))
             for p in (0.5 - difference, 0.5 + difference)
@@ -131,9 +132,8 @@ def test_weak_dependence_is_said_however_weak():
             Sum(np.array([0.5, 0.5]), tuple(halves)),
             FeatureSpace(("a", "b"), ((0, 1), (0, 1))),
         )
-        text = str(circuit)
-        assert "All columns are independent" not in text
-        assert f"dependence is weak: rows drawn from the network are {much}" in text
+        texts.append(str(circuit))
+    same_text("\n".join(texts))
     alone = Circuit(halves[0], circuit.features)
     assert "All columns are independent." in str(alone)
     assert "weak" not in str(alone)
@@ -143,9 +143,7 @@ def test_hidden_variables_and_their_states_are_named():
     both = np.array([[0.9, 0.1], [0.1, 0.9], [0.5, 0.5]])
     start, change = np.array([[0.4, 0.4, 0.2]]), np.eye(3) * 0.7 + 0.1
     tree = ChowLiuTree((0, 1), (-1, 0, 0, 1), (start, change, both, both))
-    text = str(Circuit(tree, FeatureSpace(("a", "b"), ((0, 1), (0, 1)))))
-    assert "dependent through hidden variables of 3 states: a and b" in text
-    assert "directly" not in text
+    same_text(str(Circuit(tree, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))))
 
 
 def test_numbers_of_few_rows_do_not_mark_a_cluster():
