@@ -9,6 +9,7 @@ from tests.sequences.networks.with_torch import torch
 from tests.sequences.recurrent.modules import parity, random_codes, speaker
 
 import clearwood as cw
+from clearwood.ensembles.black_box import predict_with, task_of, wrap_model
 from clearwood.sequences import explain_rnn
 
 NO_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -87,6 +88,20 @@ def test_functions_and_draws_may_be_tensors(dtype, device):
     close(found.draws(X), X[:, 0] + np.arange(3)[:, None], dtype)
     draws = torch.as_tensor(X.T, device=device, dtype=dtype)
     close(cw.reference(draws, X).draws(X), X.T, dtype)
+
+
+@DEVICES
+@PRECISIONS
+def test_functions_that_return_tensors_are_black_boxes(dtype, device):
+    def function(rows):
+        values = torch.as_tensor(rows, device=device, dtype=dtype)
+        return values[:, :2].softmax(dim=1).requires_grad_()
+
+    assert task_of(function, X) == "classification"
+    wanted = torch.as_tensor(X)[:, :2].softmax(dim=1).numpy()
+    model = wrap_model(function, X, None, "classification")
+    close(model.predict_proba(X), wanted, dtype)
+    assert predict_with(function, X, ["a", "b"]).shape == (len(X),)
 
 
 @DEVICES

@@ -244,10 +244,10 @@ OWN = (
                 has_rules=False,
                 lead="Clusters of rows, dependent columns, and anomalies.",
                 parts=(
+                    ("anomalies", "Anomalies"),
                     ("clusters", "Clusters"),
                     ("dependences", "Dependent columns"),
                     ("density", "Held-out likelihood"),
-                    ("anomalies", "Anomalies"),
                 ),
             ),
         ),

@@ -559,3 +559,24 @@ def test_dates_are_given_as_text():
     assert drawn["late"].mean() > 0.8
     with refuses(InputError, match="'1/9/2020'"):
         network.sample(given={"day": "1/9/2020"})
+
+
+def test_a_date_that_all_rows_share_changes_nothing():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 1)) + rng.normal(0, 0.3, (200, 2)))
+    X.columns = ["a", "b"]
+    dated = X.assign(day=pd.Timestamp("2024-01-05 10:20:30.123"))
+    plain, found = (cw.MiniSPN(random_state=0).fit(table[:150]) for table in (X, dated))
+    gain = found.score_samples(dated[150:]) - plain.score_samples(X[150:])
+    assert np.isfinite(gain).all() and np.abs(gain - gain.mean()).max() < 3
+    one = cw.MiniSPN(random_state=0).fit(dated[:1])
+    assert np.isfinite(one.score(dated[:1]))
+
+
+def test_warnings_name_dates_as_such():
+    days = pd.date_range("2024-01-01", periods=60)
+    X = pd.DataFrame({"day": days, "flag": np.arange(60) % 2})
+    found = cw.MiniSPN(random_state=0).fit(X)
+    far = pd.DataFrame({"day": [pd.Timestamp("2040-01-01")], "flag": [None]})
+    with warns(ExtrapolationWarning, match="2024-01-01 to 2024-02-29"):
+        found.conditional(far)

@@ -268,7 +268,7 @@ def test_missing_cells_do_not_make_states():
 
 def test_a_fit_begins_with_the_parameters_of_a_model():
     hmm = quick(3).fit(TEXT)
-    again = quick(7).fit(TEXT, start=hmm)
+    again = quick("auto").fit(TEXT, start=hmm)
     assert again.n_states_ == 3 and len(again.history_) <= 3
     assert again.history_[0] == pytest.approx(hmm.history_[-1], rel=1e-9)
     likelihood = hmm.log_likelihood_
@@ -278,17 +278,40 @@ def test_a_fit_begins_with_the_parameters_of_a_model():
     by_hand.means_, by_hand.covars_ = [[3.0], [0.0]], [[[1.0]], [[1.0]]]
     X = np.random.default_rng(0).normal(size=(60, 1)) + np.repeat([0, 3], 30)[:, None]
     settings = {"emission": "gaussian", "algorithm": "em"}
-    found = HiddenMarkovModel(**settings).fit(X, start=by_hand)
+    found = HiddenMarkovModel(2, **settings).fit(X, start=by_hand)
     assert found.means_[0] > 2 > 1 > found.means_[1], "in the order that was given"
 
 
-@pytest.mark.parametrize("start", ["model", "emission", "symbols"])
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("algorithm", ["em", "gibbs"])
+def test_excluded_starts_and_transitions_remain_excluded(algorithm):
+    rng = np.random.default_rng(0)
+    X = np.repeat([0.0, 3.0, 6.0] * 3, 20)[:, None] + rng.normal(size=(180, 1))
+    given = HiddenMarkovModel(3, emission="gaussian")
+    given.startprob_ = [1.0, 0.0, 0.0]
+    given.transmat_ = [[0.9, 0.1, 0.0], [0.0, 0.9, 0.1], [0.0, 0.0, 1.0]]
+    given.means_, given.covars_ = [[0.0], [3.0], [6.0]], [[[1.0]]] * 3
+    hmm = HiddenMarkovModel(
+        3, emission="gaussian", algorithm=algorithm, n_draws=20, random_state=0
+    ).fit(X, [60] * 3, start=given)
+    np.testing.assert_array_equal(hmm.startprob_, [1, 0, 0])
+    np.testing.assert_array_equal(hmm.transmat_ > 0, np.array(given.transmat_) > 0)
+    np.testing.assert_allclose(hmm.transmat_.sum(axis=1), 1)
+    if algorithm == "em":
+        assert (np.diff(hmm.history_) > -1e-9).all()
+
+
+@pytest.mark.parametrize("start", ["model", "emission", "symbols", "size", "part"])
 def test_other_models_are_no_start(start):
     found = {
         "model": 3,
         "emission": HiddenMarkovModel(emission="gaussian"),
         "symbols": quick(2).fit("xyxy" * 9),
+        "size": quick(3).fit(TEXT),
+        "part": quick(2),
     }[start]
+    if start == "part":
+        found.startprob_, found.transmat_ = [0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]]
     with refuses(InputError):
         quick(2).fit(TEXT, start=found)
 

@@ -34,6 +34,7 @@ from clearwood.circuits.queries import (
 )
 from clearwood.circuits.table_variables import TableVariables
 from clearwood.columns.cells import UNSEEN
+from clearwood.columns.dates import DATES, date_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_range, check_table
 from clearwood.columns.variables import (
@@ -399,10 +400,12 @@ def warn_of_extrapolation(variables: np.ndarray, table: TableVariables) -> None:
             far = FAR_OUTSIDE * (high - low)
             n = np.count_nonzero(own.beyond(cells[:, j]) > far)
             if n:
+                kind = table.columns.info[j].kind
                 warnings.warn(
                     f"{n:,} of {len(cells):,} rows of {table.columns.names[j]!r} lie "
-                    f"far outside of the range of the training cells ({low:.6g} to "
-                    f"{high:.6g}): what follows from them is extrapolated.",
+                    "far outside of the range of the training cells "
+                    f"({_cell_text(low, kind)} to {_cell_text(high, kind)}): what "
+                    "follows from them is extrapolated.",
                     ExtrapolationWarning,
                     stacklevel=users_level(),
                 )
@@ -430,14 +433,21 @@ def warn_of_far_cells(values: np.ndarray, features: FeatureSpace) -> None:
             low, middle, high = np.nanquantile(column, (0.1, 0.5, 0.9))
             if 0 < high - low < FAR * np.nanstd(column):
                 row = int(np.nanargmax(np.abs(column - middle)))
+                cell, low, high = (
+                    _cell_text(x, features.info[j].kind)
+                    for x in (column[row], low, high)
+                )
                 warnings.warn(
-                    f"Column {name!r} holds {column[row]:.6g} in row {row}, so far "
-                    f"from most others ({low:.6g} to {high:.6g}) that these hardly "
-                    "differ. Correct such cells, leave them empty, or take "
-                    "logarithms.",
+                    f"Column {name!r} holds {cell} in row {row}, so far from most "
+                    f"others ({low} to {high}) that these hardly differ. Correct such "
+                    "cells, leave them empty, or take logarithms.",
                     LostDigitsWarning,
                     stacklevel=users_level(),
                 )
+
+
+def _cell_text(value: float, kind: str) -> str:
+    return date_text(value) if kind in DATES else f"{value:.6g}"
 
 
 def held_out(

@@ -76,8 +76,8 @@ class Circuit:
         >>> print(Circuit(both, features))
         2 columns; 1 split of rows into clusters; 4 leaves.
         Strongest dependences: smoker and age 0.28
-        The dependence is weak: rows drawn from the network are on average 1.05 times as
-        probable as with independent columns.
+        The dependence is weak: rows drawn from the network are 1.05 times as probable
+        (geometric mean) as with independent columns.
         2 clusters of rows:
         1. 70 %: age 35.0 ± 8.0 (42 ± 14); smoker = yes in 10 % (19 %)
         2. 30 %: age 60 ± 10 (42 ± 14); smoker = yes in 40 % (19 %)

@@ -29,13 +29,14 @@ from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.all_rows import AllRows
 from clearwood.circuits.learning.clusters import ALPHA
-from clearwood.circuits.learning.fitting import LearningTable, is_clear
+from clearwood.circuits.learning.fitting import LearningTable, is_clearly_greater
 from clearwood.circuits.learning.leaf_blocks import Block
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.slices import LEAST_ROWS, Slice
 from clearwood.circuits.nodes import Node, Sum
 from clearwood.circuits.queries.conditioning import known, of_columns
 from clearwood.circuits.queries.table_cells import cell_surprisals, per_cell
+from clearwood.circuits.reading.outline import class_model_of
 from clearwood.circuits.table_variables import TableVariables, with_labels
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_apart, check_table, check_target
@@ -94,7 +95,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    network : MiniSPN, LearnSPN, ParetoSPN or HybridSPN, default=None
+    network : MiniSPN, LearnSPN, LatentTreeSPN, ParetoSPN or HybridSPN, default=None
         Learner of the density; it is cloned. By default a `MiniSPN`; one with
         ``n_networks=5`` predicts classes better nearly everywhere.
     per_class : bool or None, default=None
@@ -109,6 +110,9 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
     ----------
     circuit_ : Circuit
         The joint density. The class is its last column.
+    chosen_ : {"naive Bayes", "one network", "one network per class"}
+        Model of the class: the choice of ``per_class=None``. Networks per class are
+        naive Bayes if all columns are independent in these.
     classes_ : ndarray
         Class labels.
     n_features_in_ : int
@@ -233,9 +237,16 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         best, *others = circuits
         for other in others:
             assert valid is not None  # as there are several
-            if is_clear(log_losses(best, valid) - log_losses(other, valid)):
+            log_p = [log_of_class(circuit, valid) for circuit in (other, best)]
+            if is_clearly_greater(*log_p):
                 best = other
         return best
+
+    @property
+    def chosen_(self) -> str:
+        """Model of the class."""
+        check_is_fitted(self)
+        return class_model_of(self.circuit_)
 
     def _warn_if_independent(self, values: np.ndarray) -> None:
         """Warn if all training rows have the same class probabilities."""
@@ -354,23 +365,21 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
 
 def log_joint(circuit: Circuit, values: np.ndarray) -> np.ndarray:
     """Joint log density of rows and each class, up to a number for each row."""
-    likelihood, classes = (
-        circuit.compiled.log_likelihood,
-        circuit.features.categories[-1],
-    )
-    each = [likelihood(of_class(values, k)) for k in range(len(classes or ()))]
+    likelihood = circuit.compiled.log_likelihood
+    classes = circuit.features.categories[-1] or ()
+    each = [likelihood(of_class(values, k)) for k in range(len(classes))]
     joint = np.column_stack(each)
     nowhere = np.isneginf(joint).all(axis=1)
-    if nowhere.any():  # cells too far out for any class say nothing
+    if nowhere.any():  # too far out for any class: as without cells
         joint[nowhere] = log_joint(circuit, np.full_like(values[:1], np.nan))
     return joint
 
 
-def log_losses(circuit: Circuit, rows: np.ndarray) -> np.ndarray:
-    """Minus the log probability of the class, which is the last column of rows."""
+def log_of_class(circuit: Circuit, rows: np.ndarray) -> np.ndarray:
+    """Log probability of the class, which is the last column of rows."""
     log_p = log_softmax(log_joint(circuit, rows[:, :-1]), axis=1)
-    losses: np.ndarray = -log_p[np.arange(len(rows)), rows[:, -1].astype(int)]
-    return losses
+    found: np.ndarray = log_p[np.arange(len(rows)), rows[:, -1].astype(int)]
+    return found
 
 
 def by_class(
@@ -426,7 +435,7 @@ def log_odds(log_joint: np.ndarray, label: np.ndarray) -> np.ndarray:
         logsumexp(np.where(kept, log_joint, -np.inf), axis=-1)
         for kept in (of_label, ~of_label)
     )
-    with np.errstate(invalid="ignore"):  # cells too far out say nothing: NaN
+    with np.errstate(invalid="ignore"):  # NaN for cells too far out
         return own - others
 
 

@@ -282,7 +282,7 @@ class LatentTreeSPN(BaseSPN):
     >>> X = (np.cumsum(steps, axis=1) + rng.integers(2, size=(400, 1))) % 2
     >>> network = LatentTreeSPN(random_state=0).fit(X[:300])
     >>> network.conditional([[0, 0, np.nan, 0, 0, 0]])["x2"].probabilities.round(1)
-    array([[1., 0.]])
+    array([[0.9, 0.1]])
     """
 
     _parameter_constraints: dict[str, Any] = {

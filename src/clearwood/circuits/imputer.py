@@ -43,7 +43,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    network : MiniSPN, LearnSPN, ParetoSPN or HybridSPN, default=None
+    network : MiniSPN, LearnSPN, LatentTreeSPN, ParetoSPN or HybridSPN, default=None
         Learner of the density; it is cloned. By default a `MiniSPN` of five networks,
         which imputes numbers better than one.
     joint : bool, default=False

@@ -193,27 +193,36 @@ def mode_of_rows(alpha: np.ndarray | float, counts: np.ndarray) -> np.ndarray:
     """Posterior mode of rows of probabilities, given counts.
 
     Pseudo-counts below 1 are subtracted from the counts, at most all of them. A row of
-    which nothing is left is the prior's mean.
+    which nothing is left is the prior's mean. ``alpha`` may have a row for each row of
+    counts; where it is 0, so is the probability.
 
     Examples
     --------
     >>> mode_of_rows(2.0, np.array([[3.0, 0.0], [0.0, 0.0]])).tolist()
     [[0.8, 0.2], [0.5, 0.5]]
     """
-    alpha = np.broadcast_to(alpha, counts.shape[-1:]).astype(np.float64)
-    return shares(np.maximum(counts + alpha - 1.0, 0.0), alpha / alpha.sum())
+    alpha = _by_column(alpha, counts)
+    mean = alpha / alpha.sum(axis=-1, keepdims=True)
+    return shares(np.maximum(counts + alpha - 1.0, 0.0), mean)
 
 
 def log_dirichlet(alpha: np.ndarray | float, rows: np.ndarray) -> float:
-    """Log density of rows of probabilities under the same Dirichlet prior.
+    """Log density of rows of probabilities under Dirichlet priors.
 
-    Probabilities of exactly 0 are replaced by 1e-300: the density of no EM step is
-    infinite.
+    ``alpha`` is as in :func:`mode_of_rows`. Where it is not 0, probabilities of exactly
+    0 are replaced by 1e-300: the density of no EM step is infinite.
     """
-    alpha = np.broadcast_to(alpha, rows.shape[-1:]).astype(np.float64)
-    constant = gammaln(alpha.sum()) - gammaln(alpha).sum()
+    alpha = _by_column(alpha, rows)
+    free = np.where(alpha > 0.0, alpha, 1.0)
+    constant = gammaln(alpha.sum(axis=-1)) - gammaln(free).sum(axis=-1)
     logs = np.log(np.maximum(rows, 1e-300))
-    return float(len(rows) * constant + ((alpha - 1.0) * logs).sum())
+    return float(len(rows) * constant.mean() + ((free - 1.0) * logs).sum())
+
+
+def _by_column(alpha: np.ndarray | float, rows: np.ndarray) -> np.ndarray:
+    """Pseudo-counts of every column, or of every row and column."""
+    shape = np.broadcast_shapes(np.shape(alpha), rows.shape[-1:])
+    return np.broadcast_to(alpha, shape).astype(np.float64)
 
 
 @dataclass(frozen=True)

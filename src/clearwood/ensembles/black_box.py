@@ -190,9 +190,7 @@ class BlackBox:
 
 def _numbers(predicted: Any) -> np.ndarray:
     """Predictions as an array, also from a network's tensor."""
-    if hasattr(predicted, "detach"):
-        predicted = predicted.detach().cpu()
-    return np.asarray(predicted, dtype=np.float64)
+    return np.asarray(unwrapped(predicted), dtype=np.float64)
 
 
 def predicts(model: Any) -> bool:
@@ -224,16 +222,12 @@ def task_of(model: Any, X: Any = None) -> Literal["regression", "classification"
         named = len(getattr(model, "classes_", ())) > 0
         has_classes = by_tag or hasattr(model, "predict_proba") or named
         return "classification" if has_classes else "regression"
-    predicted = np.asarray(_detached(model(X)))
+    predicted = np.asarray(unwrapped(model(X)))
     return (
         "classification"
         if predicted.ndim == 2 and predicted.shape[1] > 1
         else "regression"
     )
-
-
-def _detached(predicted: Any) -> Any:
-    return predicted.detach().cpu() if hasattr(predicted, "detach") else predicted
 
 
 def predict_with(model: Any, X: Any, classes: Sequence[Any]) -> Any:
@@ -265,7 +259,7 @@ def predict_with(model: Any, X: Any, classes: Sequence[Any]) -> Any:
         return model.predict(X)
     if not callable(model):
         return model
-    predicted = np.asarray(_detached(model(X)))
+    predicted = np.asarray(unwrapped(model(X)))
     if predicted.ndim == 2 and predicted.shape[1] == 1:
         predicted = predicted[:, 0]
     if not len(classes) or predicted.dtype.kind != "f":
@@ -355,5 +349,5 @@ def _classes_of(model: Any, X: Any, y: np.ndarray | None) -> np.ndarray:
     if y is not None:
         return np.unique(y)
     ask: Callable[[Any], Any] = getattr(model, "predict_proba", model)
-    predicted = np.asarray(_detached(ask(X))) if callable(ask) else np.zeros((0, 2))
+    predicted = np.asarray(unwrapped(ask(X))) if callable(ask) else np.zeros((0, 2))
     return np.arange(predicted.shape[1] if predicted.ndim == 2 else 2)

@@ -196,7 +196,21 @@ class GivenStart(NamedTuple):
                 f"start must be a {type(model).__name__} of emission "
                 f"{model.emission!r}, found {found!r}."
             )
-        return cls(start._model()[0], _labels_of(start))
+        try:
+            parameters = start._model()[0]
+        except AttributeError as error:  # sklearn's NotFittedError is one
+            raise InputError(
+                "start has no parameters, or only some; fit it, or set startprob_, "
+                "transmat_ and the parameters of its emission (emissionprob_, or "
+                "means_ and covars_)."
+            ) from error
+        k = len(parameters.startprob)
+        if model.n_states not in (k, "auto"):
+            raise InputError(
+                f"start has {k} states, but n_states is {model.n_states}; pass "
+                f'n_states={k}, or "auto", or another start.'
+            )
+        return cls(parameters, _labels_of(start))
 
     def checked(self, model: Any, emission: Emission) -> StateModel:
         """The parameters, if they are of the same symbols or columns as the data."""

@@ -240,8 +240,9 @@ class HiddenMarkovModel(BaseEstimator):
             Numbers of steps of the sequences; by default one sequence, or a list's.
         start : HiddenMarkovModel, optional
             Model whose parameters, fitted or set by hand, are the starting values, in
-            place of the best of ``n_init`` random starts; with its number of states.
-            Probabilities of 0 remain 0 in EM.
+            place of the best of ``n_init`` random starts; ``n_states`` is its number of
+            states, or "auto". Starts and transitions of probability 0 remain so, as in
+            a left-to-right model; emissions of probability 0 need not.
 
         Returns
         -------
@@ -271,6 +272,7 @@ class HiddenMarkovModel(BaseEstimator):
         start_seed, chain_seed = spawn_generators(self.random_state, 2)
         if given is not None:
             first = given.checked(self, emission)
+            prior = prior.within(first)
         else:
             first = best_start(start_seed, observed, prior, self.n_states_, self.n_init)
         if self.algorithm == "em":

@@ -118,14 +118,24 @@ class SequencePrior(NamedTuple):
 
     Attributes
     ----------
-    start, transition : float
-        Dirichlet pseudo-counts of every state: of starts, and of transitions.
+    start, transition : float, or ndarray of shape (n_states,), (n_states, n_states)
+        Dirichlet pseudo-counts of every state: of starts, and of transitions. Where
+        they are 0, so are the probabilities.
     emission : Emission
     """
 
-    start: float
-    transition: float
+    start: float | np.ndarray
+    transition: float | np.ndarray
     emission: Emission
+
+    def within(self, model: StateModel) -> SequencePrior:
+        """Prior of models without the starts and transitions that a model excludes."""
+        starts, pairs = model.startprob > 0.0, model.transmat > 0.0
+        if starts.all() and pairs.all():
+            return self
+        return self._replace(
+            start=self.start * starts, transition=self.transition * pairs
+        )
 
     def draw(
         self,

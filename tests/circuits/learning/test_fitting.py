@@ -12,6 +12,7 @@ from clearwood.circuits.learning.fitting import (
     PAPER_OPTIONS,
     LearningTable,
     Options,
+    is_clearly_greater,
     learn_spn,
     mini_spn,
     polished,
@@ -111,3 +112,13 @@ def test_networks_of_several_are_drawn_and_held_out_rows_choose_among_them():
         for seed in (0, 1, 2)
     ]
     assert min(gains) >= 0.0 and max(gains) > 0.1
+
+
+def test_what_is_impossible_under_one_alone_decides():
+    rows, never = np.full(9, -1.0), np.full(9, -1.0)
+    never[3] = -np.inf
+    assert is_clearly_greater(rows, never)
+    assert not is_clearly_greater(never, rows)
+    assert not is_clearly_greater(never, never)
+    assert is_clearly_greater(never + 1.0, never)
+    assert not is_clearly_greater(never[::-1], never)

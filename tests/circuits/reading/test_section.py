@@ -268,3 +268,25 @@ def test_the_class_is_a_column_of_a_classifier(rows):
 def test_no_rows_at_all_are_refused():
     with refuses(InputError):
         section(stand_in(clinic()), table(np.empty((0, 7))))
+
+
+def test_the_page_of_a_classifier_names_its_model(tmp_path):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    y = np.where(X[:, 0] * X[:, 1] > 0, "yes", "no")
+    for per_class, model in ((True, "one network per class"), (False, "one network")):
+        found = SPNClassifier(per_class=per_class, random_state=0).fit(X, y)
+        assert found.chosen_ == model
+        path = tmp_path / f"{per_class}.html"
+        report(found, path, X=X, y=y, overwrite=True)
+        text = path.read_text(encoding="utf-8")
+        assert f"<dd>{model}</dd>" in text
+        assert "without labels" not in text
+
+
+def test_of_independent_columns_no_combination_is_improbable(tmp_path):
+    independent = wide(6, 1)
+    values = sample(independent, 60, np.random.default_rng(0))
+    text = page(tmp_path, independent, table(values, independent))
+    assert "but their combination" not in text
+    assert text.index('href="#anomalies"') < text.index('href="#clusters"')
+    assert '0</dd><dd class="note">a single cluster' in text

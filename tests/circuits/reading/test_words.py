@@ -10,7 +10,13 @@ from clearwood.circuits.nodes import Product, Sum
 from clearwood.circuits.queries.conditioning import condition
 from clearwood.circuits.reading.outline import MOST_CLUSTERS, clusters_of, outline
 from clearwood.circuits.reading.profiles import Shares, profile_of
-from clearwood.distributions import Bernoulli, Gaussian, MultivariateGaussian
+from clearwood.circuits.table_variables import NumericColumn, TableVariables
+from clearwood.distributions import (
+    Bernoulli,
+    ChowLiuTree,
+    Gaussian,
+    MultivariateGaussian,
+)
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureSpace
 
@@ -112,3 +118,44 @@ def test_what_differs_most_marks_a_kind():
     part = outline(Sum(np.array([0.5, 0.5]), kinds), 1)
     assert [kind.marks for kind in part.clusters] == [(1,), (1,)]
     assert isinstance(profile_of(Bernoulli(0, 0.5))[0], Shares)
+
+
+def test_weak_dependence_is_said_however_weak():
+    """Of draws from so weak a mixture the gain may be below 0."""
+    texts = []
+    for difference in (0.03, 0.2):
+        halves = [
+            Product((Bernoulli(0, p), Bernoulli(1, p)))
+            for p in (0.5 - difference, 0.5 + difference)
+        ]
+        circuit = Circuit(
+            Sum(np.array([0.5, 0.5]), tuple(halves)),
+            FeatureSpace(("a", "b"), ((0, 1), (0, 1))),
+        )
+        texts.append(str(circuit))
+    same_text("\n".join(texts))
+    alone = Circuit(halves[0], circuit.features)
+    assert "All columns are independent." in str(alone)
+    assert "weak" not in str(alone)
+
+
+def test_hidden_variables_and_their_states_are_named():
+    both = np.array([[0.9, 0.1], [0.1, 0.9], [0.5, 0.5]])
+    start, change = np.array([[0.4, 0.4, 0.2]]), np.eye(3) * 0.7 + 0.1
+    tree = ChowLiuTree((0, 1), (-1, 0, 0, 1), (start, change, both, both))
+    same_text(str(Circuit(tree, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))))
+
+
+def test_numbers_of_few_rows_do_not_mark_a_cluster():
+    """Of the others there are 2 %, whatever their mean."""
+    columns = FeatureSpace(("ill", "dose"), (("no", "yes"), None))
+    dose = NumericColumn((0.0,), None, 0, (0.0, 60.0))
+    variables = TableVariables(columns, (None, dose), (0.0, 0.0))
+    kinds = (
+        Product((Bernoulli(0, 0.1), Gaussian(1, 55.0, 1.0), Bernoulli(2, 0.98))),
+        Product((Bernoulli(0, 0.9), Gaussian(1, 30.0, 1.0), Bernoulli(2, 0.5))),
+    )
+    root = Sum(np.array([0.5, 0.5]), kinds)
+    zero, other = outline(root, 1, variables.numbers).clusters
+    assert 1 not in zero.marks[:2]
+    assert 1 in other.marks

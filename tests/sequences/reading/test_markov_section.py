@@ -19,6 +19,8 @@ import clearwood as cw
 from clearwood._html import render
 from clearwood.exceptions import InputError
 from clearwood.reporting import summarize
+from clearwood.sampling import Diagnosis
+from clearwood.sequences import HiddenMarkovModel
 from clearwood.sequences.reading.markov_section import section
 from clearwood.sequences.reading.markov_states import step_surprisal
 
@@ -38,6 +40,15 @@ def test_the_text_and_its_states_are_on_the_page(tmp_path):
     states = [state for run, state in runs for _ in run]
     proba = of_text().predict_proba(TEXT)
     assert states == proba.argmax(axis=1).tolist()
+
+
+def test_convergence_is_shown_with_its_limit(monkeypatch):
+    for rhat, verdict in ((1.0098, "reached"), (1.0102, "not reached")):
+        found = {"stay": Diagnosis(0.5, 0.1, 0.01, rhat, 400.0)}
+        monkeypatch.setattr(HiddenMarkovModel, "diagnose", lambda self, f=found: f)
+        monkeypatch.setattr(of_text(), "history_", None)
+        tile = next(t for t in section(of_text())["tiles"] if t[0] == "Convergence")
+        assert tile[1] == verdict and f" {rhat}," in tile[2]
 
 
 def test_steps_without_a_symbol_are_a_box_among_letters(tmp_path):

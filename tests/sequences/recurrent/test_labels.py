@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from tests.wording import refuses, same_text
 
+import clearwood as cw
+from clearwood._words.numbers import short_text
 from clearwood.exceptions import InputError, ModelError
 from clearwood.reporting import summarize
 from clearwood.sequences import explain_rnn
@@ -82,13 +84,31 @@ def test_variance_is_explained_by_the_mean_of_each_state():
     outputs = np.concatenate([both(line)[1] for line in LINES])
     means = [outputs[~held_out & (states == k)].mean(axis=0) for k in range(e.n_states)]
     gap = outputs[held_out] - np.array(means)[states[held_out]]
-    total = outputs[held_out] - outputs[held_out].mean(axis=0)
-    assert e.r2_["states read"] == pytest.approx(1 - (gap**2).sum() / (total**2).sum())
-    assert e.values_.shape == (e.n_states, 2)
-    e = explain_rnn(both, LINES, n_states=6, labels=3)
-    for value, output in zip(e.values_, e.output_):
-        name = e.outputs[output.argmax()]
-        assert ("x0↑" in name) == (value[0] > 3) and ("x1↑" in name) == (value[0] < 1)
+    share = (gap**2).mean(axis=0) / outputs[held_out].var(axis=0)
+    assert e.r2_["states read"] == pytest.approx(1 - share.mean())
+    np.testing.assert_allclose(e.values_, means)
+    for seed in range(5):
+        e = explain_rnn(both, LINES, n_states=6, labels=3, random_state=seed)
+        for value, output in zip(e.values_, e.output_):
+            name = e.outputs[output.argmax()]
+            assert ("x0↑" in name) == (value[0] > 3)
+            assert ("x1↑" in name) == (value[0] < 1)
+
+
+def test_the_page_shows_the_mean_output_of_states(tmp_path):
+    def page_of(e):
+        cw.report(e, tmp_path / "page.html", overwrite=True)
+        return (tmp_path / "page.html").read_text(encoding="utf-8")
+
+    e = explain_rnn(levels, LINES, n_states=6, labels=5)
+    states = summarize(e)["states"]
+    assert [line["value"] for line in states["states"]] == [
+        short_text(value) for value in e.values_[:, 0]
+    ]
+    page = page_of(e)
+    assert "Mean output" in page and "Loss of log-likelihood" not in page
+    e = explain_rnn(parity, LINES, n_states=5, labels=["even", "odd"])
+    assert "Mean output" not in page_of(e)
 
 
 def test_a_number_per_sequence_is_explained_at_every_beginning():
@@ -116,6 +136,8 @@ def test_numbers_of_one_step_are_a_row():
         explain_rnn(levels, LINES, labels=1)
     with refuses(InputError):
         explain_rnn(levels, LINES)
+    with refuses(InputError):
+        explain_rnn(lambda r: (r, r[:, :1]), [RNG.normal(size=(9, 3))] * 3)
 
 
 def test_functions_that_look_ahead_are_found_out():

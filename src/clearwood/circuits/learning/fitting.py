@@ -190,16 +190,19 @@ def mini_spn(
     found = polished(best.root, alpha, sample, options)
     if options.hidden and len(table.valid):
         hidden = latent_tree(sample, N_STATES, options, rng, table.score(found))
-        with np.errstate(invalid="ignore"):  # of rows that are impossible in both
-            gain = table.log_density(hidden) - table.log_density(found)
         # Clusters can be read: a tree has to be likelier by a standard error, at least.
-        if is_clear(gain):
+        if is_clearly_greater(table.log_density(hidden), table.log_density(found)):
             found, alpha = hidden, ALPHA
     return found if table.all_rows is None else polished(found, alpha, table, options)
 
 
-def is_clear(gain: np.ndarray) -> bool:
-    """Whether the mean of the gains of rows exceeds its standard error."""
+def is_clearly_greater(logs: np.ndarray, others: np.ndarray) -> bool:
+    """Whether the mean difference of log probabilities exceeds its standard error."""
+    with np.errstate(invalid="ignore"):  # of rows that are impossible in both: no gain
+        gain = np.where(logs == others, 0.0, logs - others)
+    if np.isinf(gain).any():
+        # Of two that are infinitely worse in some rows, neither is better.
+        return not np.isneginf(gain).any()
     return bool(gain.mean() > gain.std() / len(gain) ** 0.5)
 
 

@@ -31,7 +31,10 @@ class Units(NamedTuple):
         for j, levels in enumerate(features.categories):
             if levels is None:
                 present = values[~np.isnan(values[:, j]), j]
-                units.zero[j], units.one[j] = present.mean(), present.std()
+                # A column of one value, which only dates may be, keeps its unit.
+                units.zero[j], units.one[j] = present.mean(), 1.0
+                if np.ptp(present):
+                    units.one[j] = present.std()
         return units
 
     def scaled(self, values: np.ndarray) -> np.ndarray:

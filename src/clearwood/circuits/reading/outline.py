@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import sys
+from typing import TYPE_CHECKING, NamedTuple
 
 from clearwood.circuits.nodes import Node, Product, Sum
 from clearwood.circuits.reading.profiles import Facts, Numbers, profile_of
+
+if TYPE_CHECKING:
+    from clearwood.circuits.circuit import Circuit
 
 MOST_CLUSTERS = 6
 """Maximum number of components listed at once."""
@@ -87,7 +91,7 @@ def _part(
     if isinstance(node, Sum) and depth > 0:
         for weight, cluster in clusters_of(node):
             own = profile_of(cluster, numbers)
-            marks_of = distinguishing_columns(own, profile)
+            marks_of = distinguishing_columns(own, profile, numbers)
             clusters.append(_part(cluster, depth - 1, weight, own, marks_of, numbers))
     elif isinstance(node, Product):
         for group in groups_of(node):
@@ -140,10 +144,51 @@ def groups_of(node: Product) -> list[Node]:
     return found
 
 
+def is_independent(node: Node, numbers: Numbers = ()) -> bool:
+    """Whether columns are independent; point masses belong to their column."""
+    of = {place: j for j, place in _places(numbers).items()}
+    groups = groups_of(node) if isinstance(node, Product) else [node]
+    return all(len({of.get(j, j) for j in group.variables}) == 1 for group in groups)
+
+
+def _places(numbers: Numbers) -> dict[int, int]:
+    """Variable of the point masses of a column, by column; see ``TableVariables``."""
+    own = [j for j, one in enumerate(numbers) if one is not None and one.point_masses]
+    return {j: len(numbers) + i for i, j in enumerate(own)}
+
+
+def class_model_of(circuit: Circuit) -> str:
+    """Model of the class of a classifier, the last column; "" if there is none."""
+    root, table = circuit.root, circuit.table
+    if not any(circuit.features.categories[table.n_variables :]):
+        return ""
+    if not isinstance(root, Sum):
+        return "one network"
+    parts = [part for _, part in clusters_of(root, sys.maxsize)]
+    classes = [profile_of(part)[table.n_variables].probabilities for part in parts]  # type: ignore[union-attr]
+    if any(shares.max() < 1 for shares in classes):
+        return "one network"
+    if all(is_independent(part, table.numbers) for part in parts):
+        return "naive Bayes"
+    return "one network per class"
+
+
+def divergences(
+    own: dict[int, Facts], of_all: dict[int, Facts], numbers: Numbers = ()
+) -> dict[int, float]:
+    """Divergence of each column from that of all rows, in nats per row."""
+    gain = {j: own[j].divergence(of_all[j]) for j in own}  # type: ignore[arg-type]
+    for j, place in _places(numbers).items():
+        if j in own and place in own:
+            # A row at a point mass has no number.
+            gain[j] *= own[place].probabilities[0]  # type: ignore[union-attr]
+    return gain
+
+
 def distinguishing_columns(
-    own: dict[int, Facts], of_all: dict[int, Facts]
+    own: dict[int, Facts], of_all: dict[int, Facts], numbers: Numbers = ()
 ) -> tuple[int, ...]:
     """Columns whose distribution differs from that of all rows, in decreasing order."""
-    gain = {j: own[j].divergence(of_all[j]) for j in own}  # type: ignore[arg-type]
+    gain = divergences(own, of_all, numbers)
     ranked = sorted(gain, key=lambda j: (-gain[j], j))
     return tuple(j for j in ranked if gain[j] >= LEAST_MARK)

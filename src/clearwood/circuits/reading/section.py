@@ -24,12 +24,18 @@ from clearwood.circuits.reading.display import (
     dependence_order,
     strip_name,
 )
-from clearwood.circuits.reading.outline import CircuitPart, outline
-from clearwood.circuits.reading.profiles import NOTHING, column_words
-from clearwood.circuits.reading.strengths import strengths
+from clearwood.circuits.reading.outline import (
+    CircuitPart,
+    class_model_of,
+    divergences,
+    is_independent,
+    outline,
+)
+from clearwood.circuits.reading.profiles import NOTHING, Numbers, column_words
+from clearwood.circuits.reading.strengths import WEAK, is_weak_gain, strengths
 from clearwood.circuits.reading.words import (
-    WEAK,
     counts,
+    hidden_states,
     marks_texts,
     names_in_pairs,
     names_text,
@@ -77,17 +83,23 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     return {
         "tiles": _tiles(circuit, part, _n_pairs(circuit, pairs)),
         "groups": len(part.groups),
-        "tables": [_table(group, circuit.features, order) for group in entries],
+        "found": FOUND[class_model_of(circuit)],
+        "tables": [
+            _table(group, circuit.features, order, circuit.table.numbers)
+            for group in entries
+        ],
         "alone": [
             column_words(circuit.features, j, group.profile[j])
             for group in part.groups if len(group.columns) == 1
             for j in group.columns
         ],
         "joint": [
-            names_text(circuit.features, group.columns) for group in part.groups
-            if len(group.columns) > 1 and not group.clusters
+            names_text(circuit.features, group.columns)
+            + (f" ({how})" if (how := hidden_states(group.node)) else "")
+            for group in part.groups if len(group.columns) > 1 and not group.clusters
         ],
         "pairs": _pairs(pairs, circuit.features),
+        "independent": is_independent(circuit.root, circuit.table.numbers),
         "farthest": FARTHEST,
         "rows": None if values is None else summarize_rows(circuit, values, X),
     }  # fmt: skip
@@ -108,22 +120,33 @@ def _tiles(
     n_sums, n_leaves = counts(circuit.root)
     d = circuit.n_columns
     first = f", the first into {len(part.clusters)}" if part.clusters else ""
-    kinds = f"into two or more clusters each{first}"
-    return [
+    kinds = f"into two or more clusters each{first}" if n_sums else "a single cluster"
+    tiles = [
         ("Columns", f"{d:,}", f"in {n_leaves:,} leaves of the network"),
         ("Splits of rows", f"{n_sums:,}", kinds),
         ("Dependent pairs", f"{n_pairs:,}", f"of {d * (d - 1) // 2:,}"),
     ]
+    model = class_model_of(circuit)
+    return tiles + ([("Model of the class", model, "")] if model else [])
+
+
+FOUND = {
+    "": "found without labels",
+    "one network": "found with the class as one of the columns",
+    "naive Bayes": "one for each class",
+    "one network per class": "found in each class separately",
+}
+"""How clusters were found, by model of the class."""
 
 
 def _table(
-    part: CircuitPart, features: FeatureSpace, order: list[int]
+    part: CircuitPart, features: FeatureSpace, order: list[int], numbers: Numbers
 ) -> dict[str, Any]:
     """Table of every column in every component."""
     gain = dict.fromkeys(part.columns, 0.0)
     for cluster in part.clusters:
-        for j, facts in cluster.profile.items():
-            gain[j] += cluster.share * facts.divergence(part.profile[j])  # type: ignore
+        for j, own in divergences(cluster.profile, part.profile, numbers).items():
+            gain[j] += cluster.share * own
     ranked = sorted(gain, key=lambda j: (-gain[j], j))[:MOST_COLUMNS]
     shown = [j for j in order if j in set(ranked)]
     return {
@@ -199,8 +222,9 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
     density, independent = _mean(found.log_density[possible]), _mean(alone[possible])
     gain = WEAK
     if density is not None and independent is not None:
-        # A network of independent columns is its own reference.
         gain = _difference(density, independent)
+    # A network of independent columns is its own reference.
+    is_weak = is_weak_gain(circuit, gain)
     missing = np.isnan(cells_of(circuit, values)).mean(axis=0)
     is_cell = ~np.isin(np.arange(len(missing)), list(circuit.table.place_of.values()))
     return {
@@ -209,8 +233,8 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
         "n_impossible": int(np.count_nonzero(~possible)),
         "log_density": density,
         "independent": independent,
-        "no_better": gain < 0,
-        "is_weak": 0 < gain < WEAK,
+        "no_better": is_weak and gain < 0,
+        "is_weak": is_weak and gain > 0,
         "missing": float(missing[is_cell].mean()),
         "columns": _predictability(found, possible, columns_of(circuit), missing),
         "n_hidden": max(circuit.n_columns - MOST_COLUMNS, 0),

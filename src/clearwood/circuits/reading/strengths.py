@@ -9,9 +9,14 @@ import numpy as np
 from clearwood.circuits.queries.covariances import Coordinates, coordinate_moments
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.table_cells import marginal_log_density
+from clearwood.circuits.reading.outline import is_independent
 
 if TYPE_CHECKING:
     from clearwood.circuits.circuit import Circuit
+
+WEAK = 0.1
+"""Gain over independent columns, in nats per row, below which dependence is weak: rows
+are 1.1 times as probable."""
 
 N_DRAWS = 500
 """Number of rows sampled from a circuit to estimate the usual surprisal."""
@@ -76,10 +81,16 @@ def strengths(circuit: Circuit) -> np.ndarray:
     return np.sqrt(np.clip(share, 0.0, 1.0))
 
 
+def is_weak_gain(circuit: Circuit, gain: float) -> bool:
+    """Whether the columns are dependent in the network, but hardly."""
+    return gain < WEAK and not is_independent(circuit.root, circuit.table.numbers)
+
+
 def gain_over_independent(circuit: Circuit) -> float:
     """Mean log density of drawn rows, less that with independent columns.
 
-    It is the total correlation of the columns in the network, estimated by draws.
+    It is the total correlation of the columns in the network, estimated by draws, so
+    that a small one may be below 0.
     """
     drawn = sample(circuit, N_DRAWS, np.random.default_rng(0))
     alone = np.nansum(marginal_log_density(circuit, drawn), axis=1)

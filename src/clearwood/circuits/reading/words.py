@@ -12,12 +12,17 @@ import numpy as np
 from clearwood._words.numbers import share_text
 from clearwood.charts.style import wrapped
 from clearwood.circuits.nodes import Node, Product, Sum, walk
-from clearwood.circuits.reading.outline import CircuitPart, outline
+from clearwood.circuits.reading.outline import CircuitPart, is_independent, outline
 from clearwood.circuits.reading.profiles import column_words
-from clearwood.circuits.reading.strengths import gain_over_independent, strengths
+from clearwood.circuits.reading.strengths import (
+    gain_over_independent,
+    is_weak_gain,
+    strengths,
+)
 from clearwood.circuits.table_variables import OTHERWISE
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import shown_names
+from clearwood.distributions import ChowLiuTree
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import name_text
 
@@ -26,10 +31,6 @@ if TYPE_CHECKING:
 
 WIDTH, STEP = 88, 3
 """Characters per line, and per level of indentation."""
-
-WEAK = 0.1
-"""Gain over independent columns, in nats per row, below which dependence is weak: rows
-are 1.1 times as probable."""
 
 MOST_MARKS, MOST_NAMES, MOST_PAIRS = 4, 6, 5
 """Columns that mark a component, names of a group, and pairs of columns."""
@@ -91,21 +92,28 @@ def _pairs(circuit: Circuit) -> list[str]:
         return []
     found = strongest_pairs(strengths(circuit))
     texts = pairs_texts(circuit.features, found)
-    if not texts:
+    if is_independent(circuit.root, circuit.table.numbers):
         return ["All columns are independent."]
+    if not texts:
+        text = f"No two columns have a dependence of at least {LEAST_STRENGTH:g}."
+        return [text, *_weakness(circuit)]
     more = len(found) - len(texts)
-    texts += [f"{more:,} more pairs from {LEAST_STRENGTH:g} on"] if more else []
+    texts += [f"{_many(more, 'more pair')} from {LEAST_STRENGTH:g} on"] if more else []
     return _wrapped("Strongest dependences: ", texts, "", 0) + _weakness(circuit)
 
 
 def _weakness(circuit: Circuit) -> list[str]:
     """A sentence if the columns are nearly independent."""
     gain = gain_over_independent(circuit)
-    if not 0.0 < gain < WEAK:
+    if not is_weak_gain(circuit, gain):
         return []
+    times = f"{math.exp(gain):.2f}"
+    much = "hardly more probable than"
+    if gain > 0.0 and times != "1.00":
+        much = f"{times} times as probable (geometric mean) as"
     text = (
-        f"The dependence is weak: rows drawn from the network are on average "
-        f"{math.exp(gain):.2f} times as probable as with independent columns."
+        f"The dependence is weak: rows drawn from the network are {much} with "
+        "independent columns."
     )
     return _wrapped(text, (), "", 0)
 
@@ -194,7 +202,8 @@ class _Writer:
         pairs = pairs_texts(self.features, strongest_pairs(strength))
         if not pairs:
             return f"nearly independent: all dependences below {LEAST_STRENGTH:g}"
-        return f"directly dependent: {'; '.join(pairs)}"
+        how = hidden_states(part.node) or "directly dependent"
+        return f"{how}: {'; '.join(pairs)}"
 
     def add(
         self, text: str, indent: str, listed: Sequence[str] = (), hanging: int = 2
@@ -242,6 +251,13 @@ def names_text(features: FeatureSpace, columns: Sequence[int]) -> str:
     texts = [name_text(features.shown(j)) for j in shown]
     more = len(columns) - len(shown)
     return ", ".join(texts) + (f" and {more:,} more" if more else "")
+
+
+def hidden_states(node: Node) -> str:
+    """How columns of a leaf depend on each other, if by hidden variables."""
+    if not isinstance(node, ChowLiuTree) or not node.n_hidden:
+        return ""
+    return f"dependent through hidden variables of {node.tables[0].shape[1]} states"
 
 
 def _many(n: int, word: str, words: str | None = None) -> str:

@@ -130,7 +130,7 @@ def _convergence(model: HiddenMarkovModel) -> tuple[str, str] | None:
     if found := model.diagnose():
         worst = max(own.rhat for own in found.values())
         reached = "reached" if worst <= CONVERGED else "not reached"
-        return reached, f"R-hat {short_text(worst)}, below {CONVERGED} for one mode"
+        return reached, f"R-hat {worst:.4f}, at most {CONVERGED} for one mode"
     return None
 
 

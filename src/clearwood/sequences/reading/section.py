@@ -70,7 +70,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     hues = state_hues(np.sqrt(e.output_))
     automaton = AutomatonDisplay.from_explanation(e)
     along = surprisal_chart(
-        "Surprisal along the held-out text", surprisals(e)[1:], "held-out steps"
+        "Surprisal along the held-out steps", surprisals(e)[1:], "held-out steps"
     )
     return {
         "title": f"{e.n_states} states of {printable(e.network)}",
@@ -84,6 +84,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "comparison": _comparison(e, shown, text_pieces(symbols), begins, hues),
         "states": _states(e, words),
         "are_labels": e.trace.n_read is not None,
+        "are_numbers": e.values_ is not None,
         "starts": _starts(e),
         "tolerance": e.tolerance,
         "words": _words(e),
@@ -187,10 +188,17 @@ def _states(
             "predictions": [
                 f"{text} {percent_text(p)}" for text, p in word.predictions
             ],
+            "value": None if e.values_ is None else _number_of(e.values_[number]),
             "transitions": transitions[number],
         }
         for number, word in enumerate(words)
     ]
+
+
+def _number_of(value: np.ndarray) -> str:
+    """Mean output of a state, of its first columns."""
+    shown = [short_text(float(own)) for own in value[:MOST_SYMBOLS]]
+    return "; ".join([*shown, "..."] if len(value) > MOST_SYMBOLS else shown)
 
 
 def _starts(e: RecurrentExplanation) -> list[str]:

@@ -121,10 +121,11 @@ class RecurrentExplanation:
     other_states_ : ndarray of int of shape (n_steps,) or None
         States of another model, shown for comparison on the page.
     values_ : ndarray of shape (n_states, n_columns) or None
-        If the network returns numbers, their mean in each state of the automaton.
+        If the network returns numbers, their mean in training in each of ``states_``.
     r2_ : dict of str to float
         If it does, the share of their variance on held-out steps that is explained by
-        the ``"states read"``, and by the ``"automaton alone"``.
+        the ``"states read"``, and by the ``"automaton alone"``; of several columns the
+        mean of their shares.
     """
 
     fidelity_: NetworkFidelity
@@ -305,9 +306,10 @@ def explain_rnn(
         names = _names_of(trace, symbols)
     outputs = names if named is None else named
     if len(outputs) != trace.log_proba.shape[1]:
+        n = trace.log_proba.shape[1]
         raise InputError(
-            f"The network has {trace.log_proba.shape[1]} outputs, but there are "
-            f"{len(outputs)} labels or symbols; labels names the outputs, in order."
+            f"The network has {n} output{'s' * (n != 1)}, but the number of labels or "
+            f"symbols is {len(outputs)}; {TO_LABELS}"
         )
     others = _comparison_states(other_states, trace, symbols, n_filtered)
     tables = table_fidelity(trace)

@@ -154,20 +154,21 @@ class OutputClasses(NamedTuple):
     def explained(
         self, trace: NetworkTrace, states: np.ndarray, automaton: StateAutomaton
     ) -> tuple[np.ndarray, dict[str, float]]:
-        """Mean of each state of an automaton, and R2 on held-out steps."""
+        """Mean in each state read, and mean R2 of the columns on held-out steps."""
         training, rows = ~trace.is_held_out, self.outputs[trace.is_held_out]
-        total = ((rows - rows.mean(axis=0)) ** 2).sum() or 1.0
-        r2 = {}
+        total = ((rows - rows.mean(axis=0)) ** 2).sum(axis=0)
+        total[total == 0] = 1.0
+        r2, values = dict[str, float](), dict[str, np.ndarray]()
         alone = automaton.run(trace.codes, trace.starts)
         for name, own in ((READ, states), (ALONE, alone)):
             times = np.bincount(own[training], minlength=automaton.n_states)
-            values = np.zeros((len(times), rows.shape[1]))
-            np.add.at(values, own[training], self.outputs[training])
-            values /= np.maximum(times, 1)[:, None]
-            values[times == 0] = self.outputs[training].mean(axis=0)
-            lost = ((rows - values[own[trace.is_held_out]]) ** 2).sum()
-            r2[name] = 1.0 - float(lost / total)
-        return values, r2
+            mean = np.zeros((len(times), rows.shape[1]))
+            np.add.at(mean, own[training], self.outputs[training])
+            mean /= np.maximum(times, 1)[:, None]
+            mean[times == 0] = self.outputs[training].mean(axis=0)
+            lost = ((rows - mean[own[trace.is_held_out]]) ** 2).sum(axis=0)
+            r2[name], values[name] = 1.0 - float((lost / total).mean()), mean
+        return values[READ], r2
 
 
 def output_classes(
@@ -216,4 +217,4 @@ def _deviations(centre: np.ndarray) -> str:
     far = [
         f"x{d}{'↑' if centre[d] > 0 else '↓'}" for d in order if abs(centre[d]) > FAR
     ]
-    return f" ({' '.join(far)})" if far else ""
+    return f":{','.join(far)}" if far else ""
