@@ -263,7 +263,8 @@ def cost_model(frame):
         [f"{FAR['rows']:,}", str(FAR["workers"]), f"{work:.1f}", f"{talk:.1f}",
          f"{work + talk:.1f}", "not measured"]
     )  # fmt: skip
-    header = ["rows", "workers", "work, s", "communication, s", "model, s", "measured, s"]
+    seconds = ["work, s", "communication, s", "model, s", "measured, s"]
+    header = ["rows", "workers", *seconds]
     coding = one["coding"] / one["rows"] * FAR["rows"] / FAR["workers"]
     gigabytes = groups * one["bytes_back"] / 1e9
     held = FAR["rows"] * (N_COLUMNS + 24) / FAR["workers"] / 1e9
@@ -275,8 +276,8 @@ def cost_model(frame):
         f"{one['bytes_back'] / 1e3:,.0f} kB back from each, "
         f"{1e9 * per_byte:.1f} ns a byte, and {one['bytes_out'] / 1e3:,.0f} kB out to "
         "each worker once a step. Work is shared by the workers that have a core of "
-        "their own, communication is not: the scheduler and the client are one each. The "
-        f"model's other rows were not used to find it. Of {FAR['rows']:,} rows on "
+        "their own, communication is not: the scheduler and the client are one each. "
+        f"The model's other rows were not used to find it. Of {FAR['rows']:,} rows on "
         f"{FAR['workers']} workers coding takes about {coding:,.0f} s once, if files "
         f"are read as fast as here; each worker then holds {held:.1f} GB, and a step "
         f"sends {gigabytes:.1f} GB to the client.",
