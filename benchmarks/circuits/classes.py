@@ -208,20 +208,17 @@ missing. *pima, no 0* is pima with missing where 0 stands for what nobody measur
 
 ## In words
 
-- **A model made for the question is mostly better, as long as cells are there.** On \
-complete tables logistic regression has the better mean accuracy and log loss than one \
-network, on pima and crx by far; gradient boosting is far better on chess, which \
-follows rules.
-- **With holes the distance shrinks**: from 10 % on, five networks have the lowest \
-mean log loss of all, and about the accuracy of logistic regression with an iterative \
-imputer. One network, the default, does not get there.
-- **Five networks are better than one on nearly every line.** A network per class is \
-too sure of itself on small sets (hepatitis, crx, pima): do not use it there.
-- **Why pima is bad**: 0 stands for missing in five columns. A kind of rows settles on \
-such a point mass, and the network separates who was measured. With them missing, \
-one network goes from 68 to 73 % and from a log loss of .572 to .532, while others \
-change little: write as missing what is missing. On crx amounts have point masses \
-at 0 as well, which mean something; no remedy was tried there.
+- **Discriminative models are better while few cells are missing.** On complete tables \
+the mean accuracy and log loss are .864 and .348 for logistic regression, .839 and \
+.418 for one network; gradient boosting is far better on chess, which follows rules.
+- **The difference shrinks with missing cells**: five networks have the highest mean \
+accuracy at 30 and 50 % (.815 and .779). The lowest mean log loss is that of logistic \
+regression at every share.
+- **Five networks are better than one** in mean accuracy and log loss at every share. \
+A network per class is overconfident on crx and pima: do not use it there.
+- **pima**: 0 stands for missing in five columns. Point masses are variables of their \
+own, and writing these cells as missing changes little for one network (accuracy .742 \
+and .732, log loss .543 and .539 on complete tables).
 """
 
 if __name__ == "__main__":
