@@ -541,8 +541,9 @@ def test_only_sums_may_be_stable(table):
         stable = simplify(table, *few, *method, "--stability", "1")
         assert stable.exit_code == 0 and "of the trees" in stable.stdout
     assert "of the trees" not in simplify(table, *few, *method).stdout
-    refused = simplify(table, "--method", "list", "--stability", "1")
-    assert refused.exit_code == 2 and "--method additive" in refused.stderr
+    for other in (("--method", "list"), ("--increasing", "a")):
+        refused = simplify(table, *other, "--stability", "1")
+        assert refused.exit_code == 2 and "--method additive" in refused.stderr
 
 
 def test_limits_are_for_lists_and_do_not_contradict_each_other(table):

@@ -130,7 +130,8 @@ def check_options(args: Any) -> None:
         )
     is_list = method in (None, "list")
     shared.only_for("--method list", is_list, "increasing decreasing")
-    is_sum = method in (None, "additive")
+    is_limited = bool(args.increasing or args.decreasing)
+    is_sum = method == "additive" or (method is None and not is_limited)
     shared.only_for("--method additive", is_sum or not args.stability, "stability")
     if args.n_rules != "auto" and args.n_rules > args.max_rules:
         raise click.UsageError(
