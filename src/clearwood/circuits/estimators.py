@@ -33,6 +33,17 @@ def options_for(preset: str | None, n_networks: int) -> Options:
     return Options() if n_networks == 1 else MIXTURE_OPTIONS
 
 
+SHARED: dict[str, Any] = {
+    "discrete": ["array-like", set],
+    "n_networks": [Interval(Integral, 1, None, closed="left")],
+    "validation_fraction": [Interval(Real, 0, 1, closed="left")],
+    "n_jobs": [None, Integral],
+    "verbose": ["verbose"],
+    "random_state": "no_validation",
+}
+"""Constraints of the parameters of all learners of one density."""
+
+
 class MiniSPN(BaseSPN):
     """Sum-product network for mixed tables with missing cells (4.2.2).
 
@@ -113,13 +124,8 @@ class MiniSPN(BaseSPN):
 
     _parameter_constraints: dict[str, Any] = {
         "significance_level": [Interval(Real, 0, 1, closed="neither")],
-        "discrete": ["array-like", set],
         "preset": [None, StrOptions({"paper"})],
-        "n_networks": [Interval(Integral, 1, None, closed="left")],
-        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
-        "n_jobs": [None, Integral],
-        "verbose": ["verbose"],
-        "random_state": "no_validation",
+        **SHARED,
     }
 
     def __init__(
@@ -287,9 +293,8 @@ class LatentTreeSPN(BaseSPN):
 
     _parameter_constraints: dict[str, Any] = {
         "n_states": [None, Interval(Integral, 1, None, closed="left")],
-        **MiniSPN._parameter_constraints,
+        **SHARED,
     }
-    del _parameter_constraints["significance_level"], _parameter_constraints["preset"]
 
     preset = None
 

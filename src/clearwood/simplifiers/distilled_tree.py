@@ -26,8 +26,8 @@ from clearwood.simplifiers._common.scoring import CLASS_WEIGHT, SCORING, at_stak
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, BaseTreePath
 
 SOFTNESS = 1.0
-"""Weight of the squared error of probabilities beside the regret: half of it ranks rows
-less well, three times as much lowers the agreement of classes."""
+"""Weight of the squared error of probabilities added to the regret: half of it ranks
+rows worse, three times as much lowers the agreement of classes."""
 
 
 class _DistilledTree(BaseTreePath):

@@ -23,7 +23,7 @@ these pseudo-rows, so that ``p(y_c)`` is the evidence of pseudo-rows and own row
 together over that of the pseudo-rows. Own rows have the share ``1 / (1 + lambda /
 n_s)`` in the mean of ``c``, as in hierarchical shrinkage (Agarwal et al. 2022): as in
 Zellner's g-prior, the prior weighs a share of the rows, so that a small leaf is not
-shrunk more than a large one beside it. The prior depends on the targets (an empirical
+shrunk more than a large sibling. The prior depends on the targets (an empirical
 prior); given it, all above holds unchanged, as the score of a node depends on its path
 alone. All follows from the statistics of the rows: batches, shards and the removal of
 rows are as exact as without loans.

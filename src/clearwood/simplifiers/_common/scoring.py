@@ -40,7 +40,7 @@ def search_loss(training: Training, scoring: Any, softness: float) -> Loss:
     training : Training
     scoring : str or callable
     softness : float
-        Weight of the squared error of probabilities beside the regret, unless classes
+        Weight of the squared error of probabilities added to the regret, unless classes
         are evaluated by log loss.
 
     Returns
