@@ -12,6 +12,9 @@ import clearwood as cw
 from clearwood.ensembles.black_box import predict_with, task_of, wrap_model
 from clearwood.sequences import explain_rnn
 
+# cuDNN keeps no weights of bfloat16 together; torch mentions it at every layer.
+pytestmark = pytest.mark.filterwarnings("ignore:RNN module weights are not part")
+
 NO_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 DEVICES = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=NO_GPU)])
 

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 
@@ -17,9 +17,11 @@ class Deadly:
 
     def predict(self, X):
         a = np.asarray(X)[:, 0].astype(float)
-        if self.row in a and self.last_will.exists():
-            self.last_will.unlink()
-            os.kill(os.getpid(), signal.SIGKILL)
+        if self.row in a:
+            # Of workers that see it at the same time, one removes the file and dies.
+            with suppress(FileNotFoundError):
+                self.last_will.unlink()
+                os.kill(os.getpid(), signal.SIGKILL)
         return 2.0 * a + 0.1
 
 
