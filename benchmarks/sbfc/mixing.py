@@ -44,7 +44,7 @@ posterior is 1.83, and chains end in graphs whose log posteriors differ by hundr
 Exchanges of edges, with which `fit` samples such data by default, mix: R-hat is at \
 most 1.004 for log posterior and size, 1.015 for features and 1.017 for edges, after 2 \
 to 7 minutes, and the best graph is better by more than 1,600 nats. In **halves** some \
-17 million of the edges matter: exchanges had not converged after 25 minutes, the moves \
+17 million of the edges matter: exchanges had not converged after 25 minutes, moves \
 end in graphs that differ by thousands, and `fit` warns of it.
 """
 
