@@ -169,7 +169,7 @@ def test_repr_fits_a_screen():
 
 def test_table_and_plain_data():
     found = frontier(*SOME)
-    table = found.table
+    table = found.to_frame()
     assert list(table["method"].unique()) == ["list", "tree", "imodels:FIGS"]
     assert table["n_rules"].tolist() == [1, 3, 5, 3, 6, 4]
     assert "rules" not in table and "text" not in table

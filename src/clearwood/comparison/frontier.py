@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -12,12 +13,14 @@ import numpy as np
 from clearwood._words.numbers import short_text
 from clearwood.exceptions import InputError
 from clearwood.outcomes import OUTCOMES, Outcome
+from clearwood.results import Result
 from clearwood.rules import RuleSet
 from clearwood.rules.rule import wrapped
 from clearwood.rules.serialise import rules_to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 MEASURES = (
     "error", "log_loss", "fidelity", "coverage", "overlap", "n_literals", "stability",
@@ -26,8 +29,8 @@ MEASURES = (
 """Columns of the printed table and of the table in a notebook."""
 
 
-@dataclass(frozen=True)
-class FrontierPoint:
+@dataclass(frozen=True, repr=False)
+class FrontierPoint(Result):
     """Rules that one method finds in one size, and their scores.
 
     Attributes
@@ -88,6 +91,15 @@ class FrontierPoint:
     log_loss_se: float = math.nan
     by_fold: tuple[tuple[float, float, float], ...] = field(default=(), repr=False)
 
+    def __str__(self) -> str:
+        measures = (f"{TITLES.get(m, m)} {measure_text(self, m)}" for m in MEASURES)
+        lines = f"{self.method}, {self.n_rules} rules: {', '.join(measures)}"
+        return f"{wrapped(lines)}\n{self.text}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """The measures in one row, without the printed rules."""
+        return _frame_of((self,))
+
     def described_on(self, X: Any, y: Any = None, model: Any = None) -> FrontierPoint:
         """Point whose rules have their statistics from other rows."""
         if self.rules is None:
@@ -103,8 +115,16 @@ class FrontierPoint:
         return replace(self, rules=rules, text=str(rules))
 
 
-@dataclass(frozen=True)
-class Frontier:
+def _frame_of(points: Sequence[FrontierPoint]) -> pd.DataFrame:
+    import pandas as pd
+
+    names = [f.name for f in fields(FrontierPoint) if f.repr]
+    rows = [[getattr(point, name) for name in names] for point in points]
+    return pd.DataFrame(rows, columns=names)
+
+
+@dataclass(frozen=True, repr=False)
+class Frontier(Result):
     """Result of a comparison: error by number of rules and method; see :func:`compare`.
 
     Attributes
@@ -141,6 +161,8 @@ class Frontier:
         Error of predicting the most frequent class, or the mean, for all rows.
     """
 
+    _display = "clearwood.comparison.display:FrontierDisplay"
+
     task: str
     model: str
     n_rows: int
@@ -149,11 +171,10 @@ class Frontier:
     model_error: float
     model_error_se: float
     model_refitted: bool
-    # Dozens of rule sets: ``print`` lists them, ``repr`` fits a screen.
-    points: tuple[FrontierPoint, ...] = field(repr=False)
+    points: tuple[FrontierPoint, ...]
     failures: tuple[tuple[str, str], ...]
     seconds: float
-    feature_names: tuple[str, ...] = field(repr=False)
+    feature_names: tuple[str, ...]
     classes: tuple[Any, ...]
     n_described: int = 0
     scoring: str = "error"
@@ -298,14 +319,9 @@ class Frontier:
         }
         return tuple(sorted(near - {point.method}))
 
-    @property
-    def table(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """All points as a frame, without the printed rules."""
-        import pandas as pd
-
-        names = [f.name for f in fields(FrontierPoint) if f.repr]
-        rows = [[getattr(p, name) for name in names] for p in self.points]
-        return pd.DataFrame(rows, columns=names)
+        return _frame_of(self.points)
 
     @property
     def outcome(self) -> Outcome:
@@ -402,22 +418,6 @@ class Frontier:
             enough = self.enough()
             shown += [enough] * all(point is not enough for point in shown)
         return sorted(shown, key=lambda p: (p.n_rules, p.error))
-
-    def plot(self, ax: Any = None) -> Any:
-        """Plot all points by number of rules and error.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        FrontierDisplay
-            It plots other measures too.
-        """
-        from clearwood.comparison.display import FrontierDisplay
-
-        return FrontierDisplay.from_frontier(self).plot(ax)
 
     def _repr_html_(self) -> str:
         from clearwood._html import render
