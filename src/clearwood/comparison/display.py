@@ -18,7 +18,8 @@ from clearwood.exceptions import InputError
 from clearwood.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
-    from clearwood.comparison.frontier import Frontier, FrontierPoint
+    from clearwood.comparison.frontier import Frontier
+    from clearwood.comparison.point import FrontierPoint
 
 ACROSS = {
     "n_rules": "rules, otherwise included",
