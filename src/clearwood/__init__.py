@@ -25,6 +25,7 @@ _HOME = names_in(
         "rules.decisions": "decisions",
         "rules.explain": "explain",
         "rules.importances.permuted": "permutation_importance",
+        "rules.monitoring": "monitor",
     }
 ) | {name: module for family in OWN for name, module in family.public.items()}
 """The module of each name: of the results and verbs of all families, and of each."""

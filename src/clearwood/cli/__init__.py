@@ -20,7 +20,7 @@ COMMANDS = {
     "stability": "stability",
     **{
         name: f"saved.{name}"
-        for name in ("predict", "export", "explain", "evaluate", "report")
+        for name in ("predict", "export", "explain", "evaluate", "monitor", "report")
     },
 }
 """Commands for all families, and their modules in ``verbs``."""
@@ -46,6 +46,7 @@ Approximate a fitted model, or fit one to a table and summarize it:
   clearwood export rules.json --to sql --table visits
   clearwood explain rules.json new.csv --row 1
   clearwood evaluate rules.json new.csv --target y
+  clearwood monitor rules.json new.csv --reference old.csv
   clearwood report rules.json new.csv --target y --out page.html
 """
 
