@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _HOME = names_in(
     {
         "comparison": "compare",
+        "comparison.difference": "difference",
         "comparison.stability": "stability",
         "ensembles": "TreeEnsemble read_ensemble",
         "persistence": "check load save",

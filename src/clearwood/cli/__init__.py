@@ -18,6 +18,7 @@ COMMANDS = {
     "check": "check",
     "compare": "compare",
     "stability": "stability",
+    "difference": "difference",
     **{
         name: f"saved.{name}"
         for name in ("predict", "export", "explain", "evaluate", "monitor", "report")
@@ -37,6 +38,7 @@ Approximate a fitted model, or fit one to a table and summarize it:
   clearwood simplify data.csv --target y --out rules.json
   clearwood compare model.ubj data.csv --target y --classes no,yes
   clearwood stability data.csv --target y
+  clearwood difference old.txt new.txt data.csv --target y
   clearwood metatree data.csv --target y --report page.html
   clearwood project data.csv --target y --reference bart --report page.html
   clearwood sbfc data.csv --target y --report graph.html

@@ -40,7 +40,7 @@ def errors_by_group(
     """Errors by the groups of a column or of given labels, and their name."""
     if by is None or new.truth is None:
         return (), ""
-    labels, name = _labels(new, by)
+    labels, name = labels_of(new.X, new.n, by)
     positive_position(rules.classes, pos_label, None)
     found = []
     for label in sorted(set(labels.tolist()), key=str):
@@ -50,24 +50,24 @@ def errors_by_group(
     return tuple(found), name
 
 
-def _labels(new: Sample, by: Any) -> tuple[np.ndarray, str]:
+def labels_of(X: Any, n_rows: int, by: Any) -> tuple[np.ndarray, str]:
+    """Labels of groups, from a column of a frame or as given, and their name."""
     if isinstance(by, str):
-        frame = frame_of(new.X) if is_frame(new.X) else None
+        frame = frame_of(X) if is_frame(X) else None
         if frame is None or by not in frame.names:
             raise InputError(
                 f"by is {by!r}, which is no column of X; give a column of a frame, or "
                 "one label per row."
             )
-        labels, name = np.asarray(frame[by].cells, dtype=object), by
+        labels, name = np.array(frame[by].cells, dtype=object), by
     else:
-        labels, name = np.asarray(by, dtype=object), str(getattr(by, "name", "group"))
-    if labels.shape != (new.n,):
+        labels, name = np.array(by, dtype=object), str(getattr(by, "name", "group"))
+    if labels.shape != (n_rows,):
         raise InputError(
-            f"by must hold one label for each of the {new.n} rows, found shape "
+            f"by must hold one label for each of the {n_rows} rows, found shape "
             f"{labels.shape}."
         )
     missing = [label is None or label != label for label in labels.tolist()]
-    labels = labels.copy()
     labels[np.array(missing, dtype=bool)] = "missing"
     return labels, name
 
