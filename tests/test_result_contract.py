@@ -113,6 +113,10 @@ RESULTS = {
     ),
     "Frontier": frontier,
     "FrontierPoint": point,
+    "Monitoring": lambda: cw.monitor(classes_rules(), ROWS, LABELS),
+    "Difference": lambda: cw.difference(
+        numbers_rules(), numbers_rules().change(1, "x0", low=0.8), np.eye(2)[[0, 1] * 9]
+    ),
     "ModelCheck": lambda: ModelCheck(
         "<model>", None, {"trees": 2}, ({"name": "a", "categories": None, "splits": 3},)
     ),
