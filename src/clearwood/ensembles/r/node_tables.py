@@ -207,30 +207,18 @@ def _ensemble(
     if not n_rows:
         refuse_damaged(name, "no rows", "one for each node")
     is_ranger = columns.keys() >= set(RANGER)
-    names = RANGER if is_ranger else RANDOM_FOREST
-    left, right, split, point = (columns[key] for key in names[:4])
-    every = np.ones(n_rows, bool)
-    # randomForest counts nodes from 1, and the children of a leaf are 0.
-    inner = left.codes >= 0 if is_ranger else left.whole(every, n_rows) > 0
-    starts = _starts(inner, name)
-    root = np.repeat(starts, np.diff([*starts, n_rows]))
-    if is_ranger:
-        _check_numbers(columns["nodeID"].whole(every, n_rows), root, name)
-    children = np.zeros((2, n_rows), np.int64)
-    for side, column in zip(children, (left, right)):
-        side[inner] = column.whole(inner, n_rows) - (not is_ranger) + root[inner]
+    children, inner, starts = _structure(columns, is_ranger, name)
+    split, point = (
+        columns[key] for key in (RANGER if is_ranger else RANDOM_FOREST)[2:4]
+    )
     value, meaning = _predictions(columns, inner, name)
     features, feature = _features(split, inner, levels)
-    sets = _sets(point, feature, features, is_ranger)
-    numeric = inner & ~np.isin(np.arange(n_rows), list(sets))
-    cut = np.zeros(n_rows)
-    cut[numeric] = _thresholds(point, numeric)
-    left_child, right_child = children
+    cut, sets = _points(point, feature, features, is_ranger)
     tree = TreeNodes(
         feature=feature,
         cut=cut,
-        left=left_child,
-        right=right_child,
+        left=children[0],
+        right=children[1],
         missing_left=np.zeros(n_rows, bool),
         value=value,
         categories_left=sets,
@@ -238,7 +226,6 @@ def _ensemble(
     nodes = join_trees([tree])
     nodes |= {"roots": starts, "output": np.zeros(starts.size)}
     by_vote = "classes" in meaning and "prediction" in columns
-    package = PACKAGES[is_ranger]
     return TreeEnsemble(
         features=features,
         **meaning,
@@ -248,13 +235,34 @@ def _ensemble(
         allows_missing=False,
         allows_infinite=True,
         input_dtype="float64",
-        source=f"R's {package}",
-        details={"library": package},
+        source=f"R's {PACKAGES[is_ranger]}",
+        details={"library": PACKAGES[is_ranger]},
         notes=(
             *([] if levels else [NO_LEVELS]),
             *([ORDER_OF_CLASSES] if is_ranger and by_vote else []),
         ),
     )
+
+
+# Structure
+
+
+def _structure(
+    columns: dict[str, _Column], is_ranger: bool, name: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Children of each row, which rows are inner nodes, and the roots of the trees."""
+    left, right = (columns[key] for key in (RANGER if is_ranger else RANDOM_FOREST)[:2])
+    every = np.ones(left.codes.size, bool)
+    # randomForest counts nodes from 1, and the children of a leaf are 0.
+    inner = left.codes >= 0 if is_ranger else left.whole(every, every.size) > 0
+    starts = _starts(inner, name)
+    root = np.repeat(starts, np.diff([*starts, every.size]))
+    if is_ranger:
+        _check_numbers(columns["nodeID"].whole(every, every.size), root, name)
+    children = np.zeros((2, every.size), np.int64)
+    for side, column in zip(children, (left, right)):
+        side[inner] = column.whole(inner, every.size) - (not is_ranger) + root[inner]
+    return children, inner, starts
 
 
 def _starts(inner: np.ndarray, name: str) -> np.ndarray:
@@ -365,36 +373,42 @@ def _labels(name: Any, found: Any) -> tuple[Any, ...] | None:
     return tuple(labels)
 
 
-def _sets(
+def _points(
     point: _Column, feature: np.ndarray, features: FeatureSpace, is_ranger: bool
-) -> dict[int, np.ndarray]:
-    """Per row that splits on a factor, which levels go left."""
+) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """Thresholds; and per row that splits on a factor, which levels go left."""
     n_levels = np.array([len(labels or ()) for labels in features.categories] + [0])
     by_level = n_levels[feature] > 0
-    found = {}
+    sets = {}
     for row, text in zip(np.flatnonzero(by_level).tolist(), point.texts(by_level)):
         n = int(n_levels[feature[row]])
-        if is_ranger:
-            numbers = [plain_number(part) for part in text.split(",")]
-            on_right = np.isin(np.arange(1, n + 1), [x for x in numbers if x])
-            good = None not in numbers and on_right.sum() == len(numbers)
-            left = ~on_right
-        else:
-            bits = plain_number(text)
-            good = bits is not None and bits == bits // 1 and 0 <= bits < 2**n
-            left = np.array([int(bits or 0) >> k & 1 for k in range(n)], bool)
-        if not good:
+        left = (_not_listed if is_ranger else _bits)(text, n)
+        if left is None:
             where = f"{point.where}, row {row + 1}"
             refuse_damaged(where, shown(text), f"a set of the {n} levels")
-        found[row] = left
-    return found
-
-
-def _thresholds(point: _Column, numeric: np.ndarray) -> np.ndarray:
+        sets[row] = left
+    numeric = (feature >= 0) & ~by_level
     if not point.is_numeric(numeric):
         raise UnsupportedModelError(
             f"{point.where}: found sets of levels, of factors whose levels the table "
             "does not list. Pass them: read_ensemble(table, levels={'ward': ['east', "
             "'west'], 'age': None})."
         )
-    return point.numbers(numeric)
+    cut = np.zeros(feature.size)
+    cut[numeric] = point.numbers(numeric)
+    return cut, sets
+
+
+def _not_listed(text: str, n: int) -> np.ndarray | None:
+    """Levels that ranger does not list as going right; None if it lists others."""
+    numbers = [plain_number(part) for part in text.split(",")]
+    on_right = np.isin(np.arange(1, n + 1), [x for x in numbers if x is not None])
+    return ~on_right if on_right.sum() == len(numbers) else None
+
+
+def _bits(text: str, n: int) -> np.ndarray | None:
+    """Levels whose bits are set in randomForest's number; None if it has others."""
+    number = plain_number(text)
+    if number is None or not 0 <= number < 2**n or number % 1:
+        return None
+    return np.array([int(number) >> k & 1 for k in range(n)], bool)
