@@ -34,7 +34,7 @@ _HOME = names_in(
 _SUBMODULES = (
     "circuits", "codec", "comparison", "distributions", "datasets", "discretize",
     "ensembles", "exceptions", "families", "metatree", "projection", "references",
-    "reporting", "rules", "sampling", "sbfc", "sequences",
+    "reporting", "results", "rules", "sampling", "sbfc", "sequences",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, "__version__"])
