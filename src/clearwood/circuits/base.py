@@ -302,7 +302,7 @@ class BaseSPN(DensityMixin, BaseEstimator):
         >>> network = MiniSPN(random_state=0).fit(table)
         >>> found = network.anomalies(pd.DataFrame({"height": [175.0, 1.75]}))
         >>> found["because"].to_dict()
-        {1: 'height is 1.75, expected 175.0 ± 3.4'}
+        {1: 'height is 1.75, expected 174.9 ± 3.4'}
         """
         import pandas as pd
 

@@ -26,8 +26,8 @@ class Conditionals(Result, dict[str, LevelShares | CellShares]):
     >>> import pandas as pd
     >>> from clearwood import MiniSPN
     >>> table = pd.DataFrame({"hue": ["red", "blue"] * 40, "size": [1.0, 2, 3, 4] * 20})
-    >>> MiniSPN(random_state=0).fit(table).conditional({"size": 4.0})
-    hue = blue in >99 %, red in <1 %
+    >>> MiniSPN(random_state=0).fit(table).conditional({"size": 3.0})
+    hue = red in >99 %
     """
 
     def __init__(
