@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _HOME = names_in(
     {
         "comparison": "compare",
+        "comparison.alternatives": "alternatives",
         "comparison.stability": "stability",
         "ensembles": "TreeEnsemble read_ensemble",
         "persistence": "check load save",

@@ -6,6 +6,7 @@ from clearwood.comparison.frontier import Frontier, FrontierPoint
 
 _DISPLAYS = names_in(
     {
+        "comparison.alternatives": "Alternatives alternatives",
         "comparison.display": "FrontierDisplay",
         "comparison.stability": "Stability stability",
     }
@@ -13,10 +14,12 @@ _DISPLAYS = names_in(
 """Names that are loaded when they are first used, and their modules."""
 
 __all__ = [
+    "Alternatives",
     "Frontier",
     "FrontierDisplay",
     "FrontierPoint",
     "Stability",
+    "alternatives",
     "compare",
     "stability",
 ]
