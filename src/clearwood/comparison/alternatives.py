@@ -119,7 +119,8 @@ class Alternatives:
             yield f"   {len(self.lists) - MOST_SETS} more"
         within = [f"{name_text(d)} in {n}" for d, n in self.features.items() if n]
         others = len(self.features) - len(within)
-        within += [f"{others} others in none"] if others else []
+        if others:
+            within.append(f"{others} other{'s' * (others > 1)} in none")
         yield f"Features in these sets: {', '.join(within)}"
         for name, other in self.without.items():
             yield (
@@ -254,7 +255,7 @@ def alternatives(
         float(tolerance),
         lists,
         {used: fidelity(one) for used, one in lists.items()},
-        {d: n for d, n in sorted(counts.items(), key=lambda item: -item[1])},
+        dict(sorted(counts.items(), key=lambda item: -item[1])),
         {names[d]: fidelity(as_rules(other.best)) for d, other in others.items()},
         all(result.is_complete for result in (found, *others.values())),
     )
