@@ -295,10 +295,10 @@ are said alike, all others as they are. No list, tree or sum over these cuts los
 whatever its length: a bound for every K, but so far below what K lines reach that it
 says nothing. Seconds of the processor, for the exact searches of all K."""
 
-MEANS = """Means over the sets of what is lost, as a share of what one line loses. **Best tree**:
-dynamic programming over all trees; exact up to 5 leaves, and at 8 over those no deeper
-than four splits. **Best list**: exact over all lists whose lines have two statements at
-most (K = 2, 3), or one (K = 4), and any number of rows; the search of
+MEANS = """Means over the sets of what is lost, as a share of what one line loses.
+**Best tree**: dynamic programming over all trees; exact up to 5 leaves, and at 8 over
+those no deeper than four splits. **Best list**: exact over all lists whose lines have
+two statements at most (K = 2, 3), or one (K = 4), and any number of rows; the search of
 `clearwood.alternatives`. The search for lists and sums is not held to so few statements
 and can lose less; where a list loses more, the search has missed a better one. Up to K
 = 5 no tree loses less than the best tree. For lists of more lines no bound was found
