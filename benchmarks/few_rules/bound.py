@@ -41,6 +41,7 @@ from clearwood.search.trees.nodes import (
     root_of,
 )
 from clearwood.search.trees.splits import grow, next_split
+from clearwood.simplifiers._common.scoring import at_stake
 from clearwood.simplifiers.additive import RIDGE
 from clearwood.simplifiers.distilled_tree import SOFTNESS
 
@@ -88,7 +89,7 @@ def main():
 def rows_of(case):
     """The training rows as an estimator prepares them, without synthetic ones."""
 
-    def seen(self, training, settings, generator):
+    def seen(self, training, generator):
         raise _Seen(training)
 
     asking = simplifier(
@@ -188,19 +189,19 @@ def with_best_trees(problem, max_leaves):
     return [found[size] for size in sorted(found)]
 
 
-def fit_trees(self, training, settings, generator, *, grown, costs):
+def fit_trees(self, training, generator, *, grown, costs):
     """A DistilledTree's step, with another search."""
     loss = training.soft_loss(SOFTNESS)
     problem = make_tree_problem(
         training.grid,
         loss,
         training.counts,
-        TREE_PENALTY,
+        at_stake(loss) * TREE_PENALTY,
         min_samples_leaf=self.min_samples_leaf,
     )
     trees = grown(problem, self.max_rules)
     costs.extend((tree.n_leaves, objective(tree)) for tree in trees)
-    return [trees]
+    return trees
 
 
 def held_out(name, split):

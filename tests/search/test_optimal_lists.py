@@ -94,25 +94,63 @@ def test_the_best_list_and_all_features_by_brute_force(seed, kind, size):
         assert loss_of(grid, loss, one.boxes) == pytest.approx(one.loss, abs=1e-8)
 
 
+def interrupted(grid, loss, orders, n_calls):
+    """The search for three boxes until the kernel has been called so often."""
+    calls = itertools.count()
+
+    def kernel(*args):
+        if next(calls) == n_calls + 1:
+            raise KeyboardInterrupt
+        return sums_of_literal_pairs(*args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(optimal, "sums_of_literal_pairs", kernel)
+        found = optimal_lists(grid, loss, orders, 3, max_literals=1)
+    assert found.is_complete == (next(calls) <= n_calls + 1)
+    return found
+
+
 @given(SEEDS, KINDS, st.integers(1, 60))
 @settings(max_examples=25)
 def test_an_interrupted_search_has_a_valid_bound(seed, kind, n_calls):
     rng = np.random.default_rng(seed)
     grid, loss, orders = small_problem(rng, kind, n_rows=30, n_orders=3)
     whole = optimal_lists(grid, loss, orders, 3, max_literals=1)
-    calls = itertools.count()
-
-    def interrupted(*args):
-        if next(calls) == n_calls + 1:
-            raise KeyboardInterrupt
-        return sums_of_literal_pairs(*args)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(optimal, "sums_of_literal_pairs", interrupted)
-        part = optimal_lists(grid, loss, orders, 3, max_literals=1)
+    part = interrupted(grid, loss, orders, n_calls)
     assert part.bound <= whole.bound + 1e-9 <= part.best.loss + 2e-9
-    assert part.is_complete == (next(calls) <= n_calls + 1)
     assert loss_of(grid, loss, part.best.boxes) == pytest.approx(part.best.loss)
+
+
+def test_an_interrupted_search_counts_what_it_has_left():
+    """What is left below a first box may be the least bound."""
+    grid, loss, rng = coin_tosses(163)
+    whole = optimal_lists(grid, loss, orderings(grid), 3, max_literals=1)
+    part = interrupted(grid, loss, orderings(grid), int(rng.integers(1, 60)))
+    assert part.bound <= whole.bound + 1e-9
+
+
+def coin_tosses(seed):
+    """Few rows of two features, and classes that depend on neither."""
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(8, 40))
+    X = rng.integers(0, 4, (n_rows, 2)).astype(np.uint8)
+    y = rng.integers(0, 2, n_rows)
+    loss = Loss.regret(np.eye(2)[y], rng.choice([1.0, 3.0], n_rows))
+    return numeric_grid(X, 4), loss, rng
+
+
+def test_similar_support_excludes_no_best_list():
+    """With half the distance between boxes, these seeds would find worse lists."""
+    grid, loss, _ = coin_tosses(362)
+    found = optimal_lists(grid, loss, orderings(grid), 2)
+    every = every_list(grid, loss, orderings(grid), 2, 2)
+    assert found.best.loss == pytest.approx(min(every.values()))
+    grid, _, rng = coin_tosses(20)
+    rng.integers(1, 60)
+    loss = Loss.squares(rng.standard_t(1.5, grid.n_rows), np.ones(grid.n_rows))
+    found = optimal_lists(grid, loss, orderings(grid), 2)
+    every = every_list(grid, loss, orderings(grid), 2, 2)
+    assert found.best.loss == pytest.approx(min(every.values()))
 
 
 def parity(n_features=3):
@@ -134,11 +172,8 @@ def test_a_time_limit_ends_the_search():
     assert (found.bound, found.best.loss) == (0.0, 0.25)
 
 
-def test_bounds_exclude_most_first_boxes(monkeypatch):
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 6, (300, 4)).astype(np.uint8)
-    y = ((X[:, 0] > 3) & (X[:, 1] < 3)) | (X[:, 2] > 4) | (rng.random(300) < 0.05)
-    grid, loss = numeric_grid(X, 6), Loss.regret(np.eye(2)[y.astype(int)], np.ones(300))
+def count_calls(monkeypatch):
+    """The numbers of boxes of all calls of the kernel."""
     calls = []
 
     def counted(*args):
@@ -146,8 +181,29 @@ def test_bounds_exclude_most_first_boxes(monkeypatch):
         return sums_of_literal_pairs(*args)
 
     monkeypatch.setattr(optimal, "sums_of_literal_pairs", counted)
-    assert optimal_lists(grid, loss, orderings(grid), 2).is_complete
-    assert len(calls) < calls[-1] / 4
+    return calls
+
+
+def test_similar_support_excludes_most_first_boxes(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 6, (300, 4)).astype(np.uint8)
+    y = ((X[:, 0] > 3) & (X[:, 1] < 3)) | (X[:, 2] > 4) | (rng.random(300) < 0.05)
+    grid, loss = numeric_grid(X, 6), Loss.regret(np.eye(2)[y.astype(int)], np.ones(300))
+    calls = count_calls(monkeypatch)
+    optimal_lists(grid, loss, orderings(grid), 2)
+    assert len(calls) < calls[-1] / 8
+
+
+def test_equivalent_rows_exclude_first_boxes(monkeypatch):
+    """No list loses less than the cells do, each by itself."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (300, 3)).astype(np.uint8)
+    y = (X[:, 0] ^ (rng.random(300) < 0.3)).astype(int)
+    grid, loss = numeric_grid(X, 2), Loss.regret(np.eye(2)[y], np.ones(300))
+    calls = count_calls(monkeypatch)
+    found = optimal_lists(grid, loss, orderings(grid), 2)
+    assert found.by_features.keys() == {frozenset({0})}
+    assert len(calls) < calls[-1]
 
 
 def test_without_splits_there_is_one_rule():

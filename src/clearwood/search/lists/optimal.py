@@ -284,7 +284,6 @@ class _Search:
             except KeyboardInterrupt:
                 self.end = 0.0
                 break
-            found = min(found, total[box])
             low = min(low, found)
             apart = sums[box, -2] + sums[:, -2] - 2.0 * within[:, -2]
             np.maximum(bound, found - apart, out=bound)
