@@ -1,13 +1,15 @@
-"""Comparison of methods: number of rules against error, and stability."""
+"""Comparison of methods and models: sizes against errors, stability, differences."""
 
 from clearwood._lazy import loader, names_in
 from clearwood.comparison.compare import compare
-from clearwood.comparison.frontier import Frontier, FrontierPoint
+from clearwood.comparison.frontier import Frontier
+from clearwood.comparison.point import FrontierPoint
 
 _DISPLAYS = names_in(
     {
         "comparison.alternatives": "Alternatives alternatives",
         "comparison.display": "FrontierDisplay",
+        "comparison.difference": "Difference difference",
         "comparison.stability": "Stability stability",
     }
 )
@@ -15,12 +17,14 @@ _DISPLAYS = names_in(
 
 __all__ = [
     "Alternatives",
+    "Difference",
     "Frontier",
     "FrontierDisplay",
     "FrontierPoint",
     "Stability",
     "alternatives",
     "compare",
+    "difference",
     "stability",
 ]
 
