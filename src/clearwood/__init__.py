@@ -16,11 +16,8 @@ __version__ = "0.1.0"
 _HOME = names_in(
     {
         "comparison": "compare",
-<<<<<<< HEAD
         "comparison.alternatives": "alternatives",
-=======
         "comparison.difference": "difference",
->>>>>>> main
         "comparison.stability": "stability",
         "ensembles": "TreeEnsemble read_ensemble",
         "persistence": "check load save",
