@@ -16,7 +16,6 @@ __version__ = "0.1.0"
 _HOME = names_in(
     {
         "comparison": "compare",
-        "comparison.alternatives": "alternatives",
         "comparison.difference": "difference",
         "comparison.stability": "stability",
         "ensembles": "TreeEnsemble read_ensemble",
@@ -27,6 +26,7 @@ _HOME = names_in(
         "rules.decisions": "decisions",
         "rules.explain": "explain",
         "rules.importances.permuted": "permutation_importance",
+        "simplifiers.alternatives": "alternatives",
         "rules.monitoring": "monitor",
     }
 ) | {name: module for family in OWN for name, module in family.public.items()}

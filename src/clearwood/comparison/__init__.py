@@ -7,7 +7,6 @@ from clearwood.comparison.point import FrontierPoint
 
 _DISPLAYS = names_in(
     {
-        "comparison.alternatives": "Alternatives alternatives",
         "comparison.display": "FrontierDisplay",
         "comparison.difference": "Difference difference",
         "comparison.stability": "Stability stability",
@@ -16,13 +15,11 @@ _DISPLAYS = names_in(
 """Names that are loaded when they are first used, and their modules."""
 
 __all__ = [
-    "Alternatives",
     "Difference",
     "Frontier",
     "FrontierDisplay",
     "FrontierPoint",
     "Stability",
-    "alternatives",
     "compare",
     "difference",
     "stability",
