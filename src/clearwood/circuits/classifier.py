@@ -105,8 +105,8 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         Whether to learn a separate network per class, below one sum over classes. None:
         independent columns in each class (naive Bayes), unless one of these two, fitted
         to two thirds of the rows, has a log loss on the others that is smaller by more
-        than a standard error. Networks per class are tried only if these have at least
-        20 rows each.
+        than a standard error; with fewer than 20 rows, one network. Networks per class
+        are candidates if each class has 20 of these rows.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the default network; a given ``network`` has its own.
 
@@ -226,7 +226,8 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         """One network, one per class, or naive Bayes, as new rows choose."""
         per_class = partial(by_class, network._learn)
         learn: Any = per_class if self.per_class else None
-        if self.per_class is None and network.validation_fraction:
+        chooses = network.validation_fraction and len(values) >= LEAST_ROWS
+        if self.per_class is None and chooses:
             # Networks are selected by validation rows, on which they look too good.
             rng = as_generator(network.random_state)
             train, new = held_out(values, CHOICE_FRACTION, rng)
