@@ -38,6 +38,37 @@ def test_predictions_are_those_of_the_model(case):
     # XGBoost in float32: some steps where the sum is rounded in another order.
     tolerance = 3e-7 if case.startswith("xgboost") else 4e-16
     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+    if is_class:
+        assert ensemble.classes.tolist() == sorted(ensemble.classes)
+
+
+def test_scores_of_a_regression_table():
+    """Its intercept and coefficient act on the rescaled sum."""
+    data = (FILES / "pmml-xgboost_poisson.pmml").read_text()
+    before = read_document(data.encode(), "x").raw_scores(rows())
+    table = 'intercept="0.0"', 'coefficient="1.0"'
+    assert all(text in data for text in table)
+    data = data.replace(table[0], 'intercept="0.5"')
+    data = data.replace(table[1], 'coefficient="2.0"')
+    after = read_document(data.encode(), "x").raw_scores(rows())
+    np.testing.assert_allclose(after, 2 * before + 0.5, rtol=1e-6)
+
+
+def test_weights_of_trees():
+    data = (FILES / "pmml-forest_regressor.pmml").read_text()
+    of_one = [
+        read_document(data.replace('"average"', '"weightedSum"')
+                      .replace(f'<Segment id="{k}"', f'<Segment weight="-1" id="{k}"')
+                      .encode(), "x").raw_scores(rows())
+        for k in (1, 2, 3)
+    ]  # fmt: skip
+    total = np.sum(of_one, axis=0)
+    trees = [(total - one) / 2 for one in of_one]
+    data = data.replace('"average"', '"weightedAverage"')
+    data = data.replace('<Segment id="1"', '<Segment weight="5" id="1"')
+    found = read_document(data.encode(), "x").raw_scores(rows())
+    expected = (5 * trees[0] + trees[1] + trees[2]) / 7
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("case", ["forest_regressor", "boosting_classifier"])
