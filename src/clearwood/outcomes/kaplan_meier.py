@@ -180,7 +180,7 @@ class SurvivalCurve:
         ]
         if len(known) < len(horizons):
             parts.append(f"unknown after {short_text(self.until)}")
-        if not math.isnan(self.median):
+        if self.median <= self.until:
             parts.append(f"median {short_text(self.median)}")
         return f"survival {', '.join(parts)}" + (f" {unit}" if unit else "")
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from clearwood.simplifiers._common.predictions import Model
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, BaseSizePath
 from clearwood.simplifiers.distilled_tree import _DistilledTree
 from clearwood.simplifiers.rule_list import _RuleList
-from clearwood.simplifiers.survival.models import mean_survival
+from clearwood.simplifiers.survival.models import mean_survival, xgboost_of_file
 from clearwood.simplifiers.survival.scores import (
     EXTRA,
     SurvivalScores,
@@ -109,6 +110,8 @@ class _SurvivalRules(BaseSizePath):
                 "their curves are estimates from survival times."
             )
         model = self.estimator
+        if isinstance(model, str | Path):
+            model = xgboost_of_file(model)
         if needs_fit(model):
             model = deepcopy(default if model is None else model)
             model.fit(X, y) if weight is None else model.fit(X, y, sample_weight=weight)
@@ -194,10 +197,10 @@ class RuleListSurvival(_SurvivalRules, _RuleList):
 
     Parameters
     ----------
-    estimator : estimator, callable or None, default=None
+    estimator : estimator, callable, path or None, default=None
         The model to explain. Of scikit-survival, any with
         ``predict_survival_function``; of XGBoost, any with the objective survival:cox
-        or survival:aft. Or any model or function that returns the survival
+        or survival:aft, or its file. Or any model or function that returns the survival
         probabilities at the horizons, of shape (n_samples, n_horizons); or a risk score
         per row, from which a proportional-hazards model, fitted to the training rows,
         makes probabilities. A fitted model is never refitted, an unfitted one is fitted

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,25 @@ def _xgboost_objective(model: Any) -> dict[str, Any]:
     return found
 
 
+def xgboost_of_file(path: str | Path) -> Any:
+    """Model of XGBoost in a file, whose trees alone do not give survival."""
+    try:
+        from xgboost import Booster
+        from xgboost.core import XGBoostError
+    except ImportError:
+        raise InputError(
+            f"{path}: survival models in files are read by XGBoost, which is not "
+            "installed; install the extra: pip install clearwood[xgboost]."
+        ) from None
+    try:
+        return Booster(model_file=str(path))
+    except XGBoostError as error:
+        reason = str(error).splitlines()[0]
+        raise ModelError(
+            f"{path}: XGBoost cannot read it as a model: {reason}"
+        ) from error
+
+
 def _predictor(model: Any) -> Any:
     if hasattr(model, "inplace_predict"):  # XGBoost's Booster reads no table.
         return model.inplace_predict
@@ -145,9 +165,14 @@ class Curves:
 
     def __call__(self, X: Any, horizons: tuple[float, ...]) -> np.ndarray:
         """Survival probabilities, of shape (n_rows, n_horizons)."""
-        functions = self.model.predict_survival_function(X)
         # Before its first time a function is 1; after its last, constant.
-        return np.array([at_times(f.x, f.y, horizons, 1.0) for f in functions])
+        times = getattr(self.model, "unique_times_", None)
+        if times is None:
+            functions = self.model.predict_survival_function(X)
+            return np.array([at_times(f.x, f.y, horizons, 1.0) for f in functions])
+        values = self.model.predict_survival_function(X, return_array=True)
+        place = np.searchsorted(times, horizons, side="right")
+        return np.column_stack([np.ones(len(values)), values])[:, place]
 
 
 @dataclass(frozen=True)
