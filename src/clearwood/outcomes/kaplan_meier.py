@@ -130,9 +130,9 @@ class SurvivalCurve:
     >>> curve.at([0.5, 1.0, 3.0]), curve.median
     (array([1.  , 0.75, 0.5 ]), 2.0)
     >>> [round(end, 3) for end in curve.interval(2.0)]
-    [0.36, 0.624]
+    [0.295, 0.675]
     >>> curve.text((2.0, 5.0), "years")
-    'survival 50 % [36, 62] at 2, unknown after 4, median 2 years'
+    'survival 50 % [30, 67] at 2, unknown after 4, median 2 years'
     """
 
     times: tuple[float, ...]
@@ -151,7 +151,7 @@ class SurvivalCurve:
         Without an event until then, or without survival, there is no such interval;
         it is NaN.
         """
-        (share,) = self.at([time])
+        (share,) = self.at([time]).tolist()
         (error,) = at_times(np.array(self.times), np.array(self.error), [time], 0.0)
         if not 0 < share < 1:
             return math.nan, math.nan

@@ -308,10 +308,10 @@ def test_other_rules_have_no_survival(data):
 
 
 def test_intervals_cover_the_survival_of_new_rows():
-    """95 %, give or take five standard errors of 72 intervals: 82 to 100 %."""
+    """95 %, give or take five standard errors of 36 intervals: 77 to 100 %."""
     new, _, hazard = patients(4000, 99)
     covered = []
-    for seed in range(18):
+    for seed in range(9):
         X, y, _ = patients(300, seed, censored=(12.0, 3.0, 0.75)[seed % 3])
         horizon = np.quantile(y["time"], 0.6)
         true = np.exp(-hazard * horizon)
@@ -321,4 +321,4 @@ def test_intervals_cover_the_survival_of_new_rows():
         for j, rule in enumerate(tree.rules_):
             low, high = rule.curve.interval(horizon)
             covered.append(low <= true[place == j].mean() <= high)
-    assert np.mean(covered) >= 0.82
+    assert np.mean(covered) >= 0.77
