@@ -53,6 +53,9 @@ if TYPE_CHECKING:
 NO_EVIDENCE = 1e-9
 """Differences of log probabilities that are rounding."""
 
+CHOICE_FRACTION = 1 / 3
+"""Share of the rows on which the model of the class is chosen."""
+
 SHOWN = 5
 """Number of cells named in the text about a row."""
 
@@ -112,9 +115,10 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         ``n_networks=5`` predicts classes better nearly everywhere.
     per_class : bool or None, default=None
         Whether to learn a separate network per class, below one sum over classes. None:
-        independent columns in each class (naive Bayes), unless one of these two has a
-        log loss on held-out rows that is smaller by more than a standard error; with
-        fewer than 20 training rows of a class, one network.
+        independent columns in each class (naive Bayes), unless one of these two, fitted
+        to two thirds of the rows, has a log loss on the others that is smaller by more
+        than a standard error; with fewer than 20 rows, one network. Networks per class
+        are candidates if each class has 20 of these rows.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the default network; a given ``network`` has its own.
 
@@ -231,28 +235,27 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         variables: TableVariables,
         rows: AllRows | None,
     ) -> Circuit:
-        """One network, one per class, or naive Bayes, as validation rows choose."""
-        apart = partial(by_class, network._learn)
-        learners: tuple[Any, ...] = (None,) if self.per_class is False else (apart,)
-        train, valid = values, None
-        if self.per_class is None:
-            learners = (partial(by_class, independent), None, apart)
+        """One network, one per class, or naive Bayes, as new rows choose."""
+        per_class = partial(by_class, network._learn)
+        learn: Any = per_class if self.per_class else None
+        chooses = network.validation_fraction and len(values) >= LEAST_ROWS
+        if self.per_class is None and chooses:
+            # Networks are selected by validation rows, on which they look too good.
             rng = as_generator(network.random_state)
-            train, valid = held_out(values, network.validation_fraction, rng)
+            train, new = held_out(values, CHOICE_FRACTION, rng)
             n_rows = np.bincount(train[:, -1].astype(int), minlength=len(self.classes_))
-            if not len(valid) or n_rows.min() < LEAST_ROWS:
-                train, valid, learners = values, None, (None,)
-        circuits = [
-            network.learn_circuit(joint, train, variables, valid, learn, rows)
-            for learn in learners
-        ]
-        best, *others = circuits
-        for other in others:
-            assert valid is not None  # as there are several
-            log_p = [log_of_class(circuit, valid) for circuit in (other, best)]
-            if is_clearly_greater(*log_p):
-                best = other
-        return best
+            enough = n_rows.min() >= LEAST_ROWS
+            learners = [NAIVE_BAYES, None] + [per_class] * bool(enough)
+            best = np.full(len(new), -np.inf)
+            for candidate in learners:
+                circuit = network.learn_circuit(
+                    joint, train, variables, learn=candidate
+                )
+                log_p = log_of_class(circuit, new)
+                if candidate is NAIVE_BAYES or is_clearly_greater(log_p, best):
+                    learn, best = candidate, log_p
+        valid = values[:0] if learn is NAIVE_BAYES else None  # which needs none
+        return network.learn_circuit(joint, values, variables, valid, learn, rows)
 
     @property
     def chosen_(self) -> str:
@@ -425,6 +428,9 @@ def independent(table: LearningTable, rng: np.random.Generator) -> Node:
     """Independent columns, as in naive Bayes."""
     whole = Slice.from_table(table.train, table.valid, table.features)
     return product_of(Block.from_slice(whole, independent=True).leaves(ALPHA, False))
+
+
+NAIVE_BAYES = partial(by_class, independent)
 
 
 def _of_class(values: np.ndarray, k: int) -> np.ndarray:
