@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import click
-import numpy as np
 
 from clearwood.cli import options as shared
 from clearwood.cli.command import Answer
@@ -93,8 +92,10 @@ def simplify_survival(args: Any) -> Answer:
     )
 
 
-def split_times(frame: Any, args: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+def split_times(frame: Any, args: Any) -> tuple[Any, Any, Any]:
     """Table without times and groups, survival times, and groups."""
+    import numpy as np
+
     from clearwood.cli.train import prepare
     from clearwood.outcomes.survival import FIELDS
 

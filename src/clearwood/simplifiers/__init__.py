@@ -36,6 +36,7 @@ _NAMES = names_in(
     }
     | {
         "simplifiers.survival.estimators": "DistilledTreeSurvival RuleListSurvival",
+        "simplifiers.alternatives": "Alternatives alternatives",
         "simplifiers.api": "make_simplifier simplify",
         "simplifiers.fab.display": "FABPathDisplay",
     }
