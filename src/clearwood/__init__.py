@@ -26,6 +26,7 @@ _HOME = names_in(
         "rules.decisions": "decisions",
         "rules.explain": "explain",
         "rules.importances.permuted": "permutation_importance",
+        "simplifiers.alternatives": "alternatives",
         "rules.monitoring": "monitor",
     }
 ) | {name: module for family in OWN for name, module in family.public.items()}
@@ -34,7 +35,7 @@ _HOME = names_in(
 _SUBMODULES = (
     "circuits", "codec", "comparison", "distributions", "datasets", "discretize",
     "ensembles", "exceptions", "families", "metatree", "projection", "references",
-    "reporting", "rules", "sampling", "sbfc", "sequences",
+    "reporting", "results", "rules", "sampling", "sbfc", "sequences",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, "__version__"])

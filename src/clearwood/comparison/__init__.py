@@ -2,7 +2,8 @@
 
 from clearwood._lazy import loader, names_in
 from clearwood.comparison.compare import compare
-from clearwood.comparison.frontier import Frontier, FrontierPoint
+from clearwood.comparison.frontier import Frontier
+from clearwood.comparison.point import FrontierPoint
 
 _DISPLAYS = names_in(
     {

@@ -15,6 +15,7 @@ from clearwood.ensembles.black_box import predict_with, task_of
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, PoorFidelityWarning
 from clearwood.outcomes.intervals import UNKNOWN, Rate, mean_of, rate_of
+from clearwood.results import Result
 from clearwood.rules import RuleSet
 from clearwood.rules.decisions.in_words import aligned
 from clearwood.rules.monitoring.groups import labels_of
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 DIFFERENT, EQUAL = "different", "equal"
 
 
-@dataclass(frozen=True, eq=False)
-class Difference:
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference(Result):
     """Result of :func:`clearwood.difference`.
 
     Attributes

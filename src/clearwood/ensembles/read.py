@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from clearwood._memory import memory_allowed
 from clearwood._words.labels import check_names
 from clearwood.codec.documents import Place, parse_json, refuse_table
 from clearwood.codec.files import read_bytes
+from clearwood.columns.feature_space import is_frame
 from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
+from clearwood.ensembles.r import node_tables
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import (
     InputError,
@@ -44,18 +47,20 @@ REFUSED = {
     b"bs64": ("XGBoost's old binary format", 'Save the model as "model.json"'),
     b"\x1f\x8b": ("a gzip archive", "Unpack it first"),
     b"\x08": ("probably ONNX", "Save the model in its library's own format"),
-    b"<": (
-        "XML (PMML?) or a web page",
-        "Save the model in its library's own format",
-    ),
 }
 KNOWN = (
     "XGBoost's JSON (.json) or UBJSON (.ubj), LightGBM's text (.txt), CatBoost's JSON "
-    "(.json) and, of scikit-learn, skops (.skops)"
+    "(.json), of scikit-learn skops (.skops), PMML (.pmml) and, of R, tables of trees "
+    "(.csv)"
 )
 
 
-def read_ensemble(model: Any, *, max_memory: int | None = None) -> TreeEnsemble:
+def read_ensemble(
+    model: Any,
+    *,
+    levels: Mapping[str, Any] | None = None,
+    max_memory: int | None = None,
+) -> TreeEnsemble:
     """Read a fitted tree ensemble, without refitting or changing it.
 
     Files are read by Clearwood's own parsers, which validate all content; they need
@@ -71,7 +76,13 @@ def read_ensemble(model: Any, *, max_memory: int | None = None) -> TreeEnsemble:
         From XGBoost, LightGBM and CatBoost:
         their estimators and boosters, and the path (str or Path) of a model file:
         XGBoost's JSON or UBJSON, LightGBM's text, CatBoost's JSON, scikit-learn's
-        models saved by skops. A ``TreeEnsemble`` is returned as is.
+        models saved by skops. From R: a frame, or a file in CSV, with the rows of
+        ``randomForest::getTree`` or ``ranger::treeInfo``, one tree after the other.
+        Of R, JPMML and others: the path of a PMML file with tree models.
+        A ``TreeEnsemble`` is returned as is.
+    levels : dict of str to (sequence or None), optional
+        For a table from R, which does not contain them: all predictors, in order, with
+        the levels of each factor (``rf$forest$xlevels``), and None for numbers.
     max_memory : int, optional
         Bytes that the content of a file may take; by default 64 MiB and ten times the
         size of the file. Allow more for a file that you trust.
@@ -106,8 +117,16 @@ def read_ensemble(model: Any, *, max_memory: int | None = None) -> TreeEnsemble:
 sklearn.ensemble.GradientBoostingRegressor>
     """
     with memory_allowed(max_memory):
-        ensemble = read_trees(model)
-    if ensemble is model or isinstance(model, str | Path):
+        ensemble = read_trees(model, levels)
+    if (
+        levels is not None
+        and ensemble.details.get("library") not in node_tables.PACKAGES
+    ):
+        raise InputError(
+            f"levels is for tables of forests from R; {ensemble.source} contains its "
+            "own. Omit levels."
+        )
+    if ensemble is model or isinstance(model, str | Path) or is_frame(model):
         return ensemble
     try:
         return as_it_predicts(ensemble, model)
@@ -118,12 +137,14 @@ sklearn.ensemble.GradientBoostingRegressor>
         ) from None
 
 
-def read_trees(model: Any) -> TreeEnsemble:
+def read_trees(model: Any, levels: Mapping[str, Any] | None = None) -> TreeEnsemble:
     """Read an ensemble without comparing it with the predictions of the model.
 
     Parameters
     ----------
-    model : fitted estimator, path or TreeEnsemble
+    model : fitted estimator, path, frame or TreeEnsemble
+    levels : dict, optional
+        See :func:`read_ensemble`.
 
     Returns
     -------
@@ -132,7 +153,9 @@ def read_trees(model: Any) -> TreeEnsemble:
     if isinstance(model, TreeEnsemble):
         return model
     if isinstance(model, str | Path):
-        return read_document(read_bytes(model), str(model))
+        return read_document(read_bytes(model), str(model), levels)
+    if is_frame(model) and node_tables.is_forest(model.columns):
+        return node_tables.read_frame(model, levels)
     for base in type(model).__mro__:
         library = base.__module__.partition(".")[0]
         if library in LIBRARIES:
@@ -160,7 +183,9 @@ def _reader_of(library: str) -> Any:
 # Files
 
 
-def read_document(data: bytes, name: str) -> TreeEnsemble:
+def read_document(
+    data: bytes, name: str, levels: Mapping[str, Any] | None = None
+) -> TreeEnsemble:
     """Read the content of a model file.
 
     Parameters
@@ -168,12 +193,17 @@ def read_document(data: bytes, name: str) -> TreeEnsemble:
     data : bytes
     name : str
         The file's name, for messages.
+    levels : dict, optional
+        See :func:`read_ensemble`.
 
     Returns
     -------
     TreeEnsemble
     """
-    ensemble = _read_content(data, name)
+    if node_tables.begins_forest(data):
+        ensemble = node_tables.read_csv(data, name, levels)
+    else:
+        ensemble = _read_content(data, name)
     try:
         check_names(ensemble.features.names, "The list of features")
     except InputError as error:
@@ -191,6 +221,10 @@ def _read_content(data: bytes, name: str) -> TreeEnsemble:
         if _looks_like_json(start):
             return _read_json(data, name)
         return _reader_of("xgboost").read_ubjson(data, name)
+    if start.startswith(b"<"):
+        from clearwood.ensembles.pmml.model import read_pmml
+
+        return read_pmml(data, name)
     if data.startswith(b"PK"):
         from clearwood.ensembles.sklearn import skops_file
 

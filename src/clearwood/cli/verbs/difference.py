@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command
+from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import read_saved, read_table_for
 from clearwood.exceptions import InputError
 
@@ -25,7 +25,7 @@ from clearwood.exceptions import InputError
     shared.random_state,
     shared.as_json,
 )
-def difference(args: Any) -> Result:
+def difference(args: Any) -> Answer:
     """Compare the models OLD and NEW on the rows of DATA (CSV or Parquet).
 
     Prints the share of rows with another prediction, rules for these rows, and with
@@ -58,7 +58,7 @@ def difference(args: Any) -> Result:
         "differences": json.loads(found.to_frame().to_json(orient="records")),
         "rules": None if found.rules is None else json.loads(found.rules.to_json()),
     }
-    return Result(summary, lambda: found)
+    return Answer(summary, lambda: found)
 
 
 def _model(path: str) -> Any:

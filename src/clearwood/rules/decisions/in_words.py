@@ -76,7 +76,7 @@ def decisions_text(found: Decisions) -> str:
         lines += _rates_by_class(found)
     else:
         lines += _rates_of_one(found)
-        lines += ["", *_calibration(found)]
+        lines += ["", *_calibration(found)] if found.calibration else []
     return "\n".join(lines)
 
 

@@ -78,7 +78,7 @@ def _errors(
     weight = np.ones(len(encoded))
     found = evaluate_encoded(rules, encoded, truth, None, None, weight, pos_label)
     if isinstance(found, Residuals):
-        return {"RMSE": found.rules.rmse, "bias": found.rules.bias}
+        return {"RMSE": found.first.rmse, "bias": found.first.bias}
     errors = {"error": found.first.error}
     if found.pos_label is not None:
         (rates,) = found.first.rates

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood.exceptions import InputError
+from clearwood.results import Result
 from clearwood.rules.monitoring import shifts
 from clearwood.rules.monitoring.groups import GroupErrors, errors_by_group
 from clearwood.rules.monitoring.in_words import monitoring_text
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class Monitoring:
+@dataclass(frozen=True, eq=False, repr=False)
+class Monitoring(Result):
     """Result of :func:`clearwood.monitor`.
 
     Attributes

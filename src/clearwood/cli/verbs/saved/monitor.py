@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command
+from clearwood.cli.command import Answer, command
 from clearwood.cli.errors import FAILED
 from clearwood.cli.inputs import NewRows, read_new_rows, read_saved
 
@@ -28,7 +28,7 @@ from clearwood.cli.inputs import NewRows, read_new_rows, read_saved
     *shared.CELLS,
     shared.as_json,
 )
-def monitor(args: Any) -> Result:
+def monitor(args: Any) -> Answer:
     """Compare the rows of DATA (CSV or Parquet) with what the RULES of a file expect.
 
     Tests the share of rows per rule, rates and means if the target is known, unknown
@@ -57,7 +57,7 @@ def monitor(args: Any) -> Result:
         "groups": _records(found.groups_to_frame()),
     }
     exit_code = FAILED if found.signals else 0
-    return Result(summary, lambda: found, exit_code=exit_code)
+    return Answer(summary, lambda: found, exit_code=exit_code)
 
 
 def _rows(rules: Any, args: Any, path: str) -> NewRows:
