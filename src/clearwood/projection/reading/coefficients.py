@@ -124,11 +124,11 @@ def _unit(terms: Terms, t: int) -> str:
     category, name = terms.category[t], terms.features.names[terms.feature[t]]
     if category == VALUE:
         return "per unit"
-    first = terms.first_categories.get(name)
+    rest = terms.without_term.get(name)
     return (
         "where missing, compared with the mean elsewhere"
         if category == MISSING
-        else f"compared with {printable(str(first))}"
+        else f"compared with {rest}"
     )
 
 
