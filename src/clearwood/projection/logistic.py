@@ -22,6 +22,7 @@ from clearwood._numeric.progress import progress
 from clearwood._tables.learning import accepts_tables, sample_of
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import share_text
+from clearwood._words.sentences import listed
 from clearwood.columns.schema import features_of
 from clearwood.columns.validation import check_table, interval_ends, label_positions
 from clearwood.exceptions import InputError
@@ -230,7 +231,8 @@ class _ProjectedLinear(BaseEstimator):
         without = self.terms_.without_term
         if without:
             baselines = ", ".join(
-                f"{printable(name)} with {labels}" for name, labels in without.items()
+                f"{printable(name)} with {listed(labels)}"
+                for name, labels in without.items()
             )
             lines.append(
                 "The term of a category is an indicator (1 or 0), and compares it with "

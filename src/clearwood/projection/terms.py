@@ -14,7 +14,6 @@ from sklearn.linear_model import Lasso, LogisticRegression
 from clearwood._kernels.numeric import solve_positive
 from clearwood._numeric import product, rounded
 from clearwood._words.labels import prediction_text
-from clearwood._words.sentences import listed
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
@@ -95,14 +94,15 @@ class Terms(NamedTuple):
         return Terms(self.features, *(values[kept] for values in self[1:]))
 
     @property
-    def without_term(self) -> dict[str, str]:
-        """Categories without a term, listed, by name of the feature with others."""
+    def without_term(self) -> dict[str, list[str]]:
+        """Categories without a term, by name of the feature, if others have one."""
         found = {}
         for d in np.unique(self.feature[self.category >= 0]).tolist():
             mine = set(self.category[self.feature == d].tolist())
             labels = enumerate(self.features.categories[d])
-            rest = [prediction_text(label) for c, label in labels if c not in mine]
-            found[self.features.names[d]] = listed(rest)
+            found[self.features.names[d]] = [
+                prediction_text(label) for c, label in labels if c not in mine
+            ]
         return found
 
     @property
