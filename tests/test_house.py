@@ -23,7 +23,7 @@ HOUSE = ROOT / "src" / "clearwood"
 
 FLOORS = (
     # and all private rooms: see floor_of
-    "charts codec columns distributions exceptions families outcomes",
+    "charts codec columns distributions exceptions families outcomes results",
     "datasets discretize ensembles references rules sampling search",
     "circuits metatree projection sbfc sequences simplifiers",
     "comparison exploration persistence",

@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _HOME = names_in(
     {
         "comparison": "compare",
+        "comparison.difference": "difference",
         "comparison.stability": "stability",
         "ensembles": "TreeEnsemble read_ensemble",
         "persistence": "check load save",
@@ -25,6 +26,7 @@ _HOME = names_in(
         "rules.decisions": "decisions",
         "rules.explain": "explain",
         "rules.importances.permuted": "permutation_importance",
+        "rules.monitoring": "monitor",
     }
 ) | {name: module for family in OWN for name, module in family.public.items()}
 """The module of each name: of the results and verbs of all families, and of each."""
@@ -32,7 +34,7 @@ _HOME = names_in(
 _SUBMODULES = (
     "circuits", "codec", "comparison", "distributions", "datasets", "discretize",
     "ensembles", "exceptions", "exploration", "families", "metatree", "projection",
-    "references", "reporting", "rules", "sampling", "sbfc", "sequences",
+    "references", "reporting", "results", "rules", "sampling", "sbfc", "sequences",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, "__version__"])

@@ -152,7 +152,7 @@ def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
     if not isinstance(model, str | Path):
         return check_model(model)
     try:
-        if not _is_ours(model):
+        if not is_saved(model):
             return check_model(model, max_memory=max_memory)
         found = load(model, max_memory=max_memory)
     except ModelFormatError as error:
@@ -169,7 +169,7 @@ def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
     return ModelCheck(str(model), facts=facts, classes=rules.classes, notes=notes)
 
 
-def _is_ours(path: str | Path) -> bool:
+def is_saved(path: str | Path) -> bool:
     """Whether a file has a signature of :func:`save`."""
     with open_plain(path) as file:
         start = file.read(200)

@@ -270,3 +270,30 @@ def test_every_verb_learns_what_columns_are_called(verb, folder, tmp_path):
     assert "amount" in page.read_text("utf-8") or "house" in page.read_text("utf-8")
     columns.write_text('{"size": {"name": "amount"}}')
     assert failed(run(*asked, columns))
+
+
+def test_monitoring_is_that_of_python(folder, rules, frame):
+    new = frame.assign(dose=frame["dose"] + 0.4)
+    new.to_csv(folder / "later.csv", index=False)
+    asked = ["--reference", folder / "new.csv", "--by", "ward", "--json"]
+    result = run("monitor", rules, folder / "later.csv", *asked)
+    own = cw.monitor(
+        RULES,
+        new,
+        new["state"],
+        reference=frame,
+        reference_y=frame["state"],
+        by="ward",
+    )
+    told = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert told["signals"] == len(own.signals) > 0
+    checks = pd.DataFrame(told["checks"])
+    wanted = own.to_frame()
+    pd.testing.assert_frame_equal(checks, wanted, check_dtype=False, rtol=1e-6)
+    groups = pd.DataFrame(told["groups"])
+    pd.testing.assert_frame_equal(groups, own.groups_to_frame(), rtol=1e-6)
+    calm = run("monitor", rules, folder / "unlabelled.csv")
+    assert calm.exit_code == 0
+    same_text(calm.stdout)
+    assert run("monitor", rules, folder / "new.csv", "--by", "x").exit_code == 1

@@ -10,7 +10,7 @@ from tests.wording import refuses, same_lines, same_text
 
 from clearwood.comparison import Frontier, FrontierPoint
 from clearwood.comparison.folds import Job, Part, Problem, Reply, SizedAnswer
-from clearwood.comparison.frontier import measure_text
+from clearwood.comparison.point import measure_text
 from clearwood.comparison.scores import HeldOut, mean_error, points_of, with_frontier
 from clearwood.exceptions import InputError
 from clearwood.outcomes import ClassProbabilities, Mean
@@ -161,15 +161,9 @@ def test_the_standard_error_is_that_of_the_rows():
     assert mean_error(truth, held, Mean()) == (0.0, 0.0)
 
 
-def test_repr_fits_a_screen():
-    text = repr(frontier(*SOME, feature_names=("dose",) * 1000))
-    assert "Forest" in text and len(text) < 400
-    assert len(repr(SOME[4])) < 400
-
-
 def test_table_and_plain_data():
     found = frontier(*SOME)
-    table = found.table
+    table = found.to_frame()
     assert list(table["method"].unique()) == ["list", "tree", "imodels:FIGS"]
     assert table["n_rules"].tolist() == [1, 3, 5, 3, 6, 4]
     assert "rules" not in table and "text" not in table

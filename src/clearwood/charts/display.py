@@ -13,6 +13,11 @@ class Display:
     Subclasses define a :meth:`chart`, which pages embed as well, or ``_draw``.
     """
 
+    @classmethod
+    def of_result(cls, result: Any, /) -> Self:
+        """Display of a result."""
+        return cls(result)  # type: ignore[call-arg]
+
     def chart(self) -> Chart:
         """Chart of the display."""
         raise NotImplementedError

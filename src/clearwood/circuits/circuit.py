@@ -15,13 +15,16 @@ import numpy as np
 from clearwood.circuits.nodes import Node, Product, Sum, walk, with_children
 from clearwood.circuits.table_variables import TableVariables
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.results import Result
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clearwood.circuits.compiled import Compiled
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Circuit:
+class Circuit(Result):
     """Sum-product network: a distribution of the rows of a table.
 
     Attributes
@@ -34,6 +37,8 @@ class Circuit:
     table : TableVariables, optional
         How the columns of a table are variables, if not each is one as it is.
     """
+
+    _display = "clearwood.circuits.reading.display:CircuitDisplay"
 
     root: Node
     features: FeatureSpace
@@ -100,11 +105,15 @@ class Circuit:
         ]
         return _filled, (empty, self.features, self.table)
 
-    def __repr__(self) -> str:
-        # Not the whole tree: there may be thousands of nested nodes.
-        return (
-            f"<Circuit of {self.n_columns} columns and {self.n_nodes} nodes; print it>"
-        )
+    def to_frame(self) -> pd.DataFrame:
+        """Strength of the dependence of each pair of variables, as pages show it."""
+        import pandas as pd
+
+        from clearwood.circuits.reading.strengths import strengths
+        from clearwood.circuits.reading.words import names_in_pairs
+
+        names = names_in_pairs(self.features)
+        return pd.DataFrame(strengths(self), index=names, columns=names)
 
     @cached_property
     def compiled(self) -> Compiled:

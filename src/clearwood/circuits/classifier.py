@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import log_softmax, logsumexp
@@ -44,7 +44,11 @@ from clearwood.columns.variables import read_variables
 from clearwood.columns.warned_once import users_level, warned_once
 from clearwood.distributions.categorical import leaf_of_levels, shares
 from clearwood.exceptions import IndependentClassWarning, InputError
+from clearwood.results import Result
 from clearwood.rules.conditions import name_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NO_EVIDENCE = 1e-9
 """Differences of log probabilities that are rounding."""
@@ -53,8 +57,8 @@ SHOWN = 5
 """Number of cells named in the text about a row."""
 
 
-@dataclass(frozen=True)
-class ClassEvidence:
+@dataclass(frozen=True, repr=False)
+class ClassEvidence(Result):
     """Contributions of a row's cells to its predicted class.
 
     Attributes
@@ -83,6 +87,14 @@ class ClassEvidence:
         head = f"{prediction_text(self.prediction)} with probability "
         head += f"{probability_text(self.probability)}; log odds by column:"
         return "\n".join([head, *lines])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Value and contribution to the log odds, one column per row."""
+        import pandas as pd
+
+        return pd.DataFrame.from_dict(
+            self.cells, orient="index", columns=["value", "log_odds"]
+        )
 
 
 class SPNClassifier(ClassifierMixin, BaseEstimator):

@@ -18,9 +18,10 @@ COMMANDS = {
     "check": "check",
     "compare": "compare",
     "stability": "stability",
+    "difference": "difference",
     **{
         name: f"saved.{name}"
-        for name in ("predict", "export", "explain", "evaluate", "report")
+        for name in ("predict", "export", "explain", "evaluate", "monitor", "report")
     },
 }
 """Commands for all families, and their modules in ``verbs``."""
@@ -38,6 +39,7 @@ Approximate a fitted model, or fit one to a table and summarize it:
   clearwood simplify data.csv --target y --out rules.json
   clearwood compare model.ubj data.csv --target y --classes no,yes
   clearwood stability data.csv --target y
+  clearwood difference old.txt new.txt data.csv --target y
   clearwood metatree data.csv --target y --report page.html
   clearwood project data.csv --target y --reference bart --report page.html
   clearwood sbfc data.csv --target y --report graph.html
@@ -47,6 +49,7 @@ Approximate a fitted model, or fit one to a table and summarize it:
   clearwood export rules.json --to sql --table visits
   clearwood explain rules.json new.csv --row 1
   clearwood evaluate rules.json new.csv --target y
+  clearwood monitor rules.json new.csv --reference old.csv
   clearwood report rules.json new.csv --target y --out page.html
 """
 

@@ -7,7 +7,7 @@ warnings and errors are reduced to lines::
     @command("Count the rows.", shared.data, shared.as_json)
     def count(args):
         ...
-        return Result({"rows": n}, text=lambda: f"{n} rows")
+        return Answer({"rows": n}, text=lambda: f"{n} rows")
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from clearwood.cli import options as shared
 from clearwood.cli.errors import plain_errors, plain_warnings
 from clearwood.exceptions import InputError, safe_text
 
-READ = ("files", "rules", "data", "model", "column_info")
+READ = ("files", "rules", "old", "new", "data", "model", "column_info")
 WRITTEN = ("out", "report", "save")
 """Arguments and options that name output files."""
 
 
 @dataclass(frozen=True)
-class Result:
-    """Result of a command, in all its output forms.
+class Answer:
+    """Output of a command, in all its output forms.
 
     Attributes
     ----------
@@ -69,14 +69,14 @@ class Result:
 
 def command(
     short: str, *options: click.Parameter
-) -> Callable[[Callable[[Any], Result]], click.Command]:
+) -> Callable[[Callable[[Any], Answer]], click.Command]:
     """Make a command of a function; its docstring is the help.
 
     The parsed options have an attribute each, and ``log``, which prints a line on
     stderr, and ``progress``, whether to show bars.
     """
 
-    def made(verb: Callable[[Any], Result]) -> click.Command:
+    def made(verb: Callable[[Any], Answer]) -> click.Command:
         def callback(debug: bool, max_memory: int | None, **options: Any) -> None:
             from clearwood._memory import memory_allowed
 
@@ -97,7 +97,7 @@ def command(
     return made
 
 
-def _run(verb: Callable[[Any], Result], options: dict[str, Any]) -> int:
+def _run(verb: Callable[[Any], Answer], options: dict[str, Any]) -> int:
     quiet = options["quiet"]
     log, progress = _logger(quiet), sys.stderr.isatty() and not quiet
     args = SimpleNamespace(**options, log=log, progress=progress)
@@ -125,7 +125,7 @@ def _logger(quiet: bool) -> Callable[[str], None]:
     return log
 
 
-def _printed(result: Result, args: Any) -> str:
+def _printed(result: Answer, args: Any) -> str:
     """Text for the standard output, without terminal control sequences."""
     from clearwood._words.labels import visible
 
@@ -167,7 +167,7 @@ def check_outputs(options: dict[str, Any]) -> None:
         )
 
 
-def _write(result: Result, args: Any) -> None:
+def _write(result: Answer, args: Any) -> None:
     """Write the files of ``--out``, ``--save`` and ``--report``."""
     given = vars(args).get
     if (path := given("out")) and not result.error:

@@ -145,7 +145,7 @@ def read_model_and_table(args: Any) -> tuple[Any, Any]:
         frame = (
             args.large.sample.X
             if args.large
-            else _read_for(ensemble, args, target=args.target, task=ensemble.task)
+            else read_table_for(ensemble, args, target=args.target, task=ensemble.task)
         )
     frame = with_column_info(frame, args.column_info)
     table = _with_groups(split_target(frame, args.target, ensemble.task), args)
@@ -182,10 +182,10 @@ def read_saved(path: str) -> tuple[Any, Any]:
 
 def read_rows(rules: Any, args: Any) -> Any:
     """Rows of a file, encoded for rules."""
-    return _read_for(rules, args, required=rules.used_features)
+    return read_table_for(rules, args, required=rules.used_features)
 
 
-def _read_for(known: Any, args: Any, **settings: Any) -> Any:
+def read_table_for(known: Any, args: Any, **settings: Any) -> Any:
     """Rows of a file with the column types of a model or of rules."""
     from clearwood.cli.tables.reading import read_table_of
 
@@ -203,7 +203,7 @@ def read_new_rows(rules: Any, args: Any) -> NewRows:
         raise click.UsageError("--classes is for a --model file.")
     model = None if args.model is None else _read_model_of(rules, args)
     target = args.target or rules.target
-    frame = _read_for(
+    frame = read_table_for(
         model or rules,
         args,
         required=None if model else rules.used_features,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from clearwood._words.labels import printable
 from clearwood.charts.chart import Axis, Chart, Panel
@@ -18,7 +18,8 @@ from clearwood.exceptions import InputError
 from clearwood.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
-    from clearwood.comparison.frontier import Frontier, FrontierPoint
+    from clearwood.comparison.frontier import Frontier
+    from clearwood.comparison.point import FrontierPoint
 
 ACROSS = {
     "n_rules": "rules, otherwise included",
@@ -101,7 +102,7 @@ class FrontierDisplay(Display):
     @classmethod
     def from_frontier(
         cls, frontier: Frontier, x: str = "n_rules", y: str = "error"
-    ) -> FrontierDisplay:
+    ) -> Self:
         """Plot the points of a comparison.
 
         Parameters
@@ -125,6 +126,8 @@ class FrontierDisplay(Display):
             # Not on rows that the model may have memorized.
             model_error=frontier.model_error if frontier.model_refitted else math.nan,
         )
+
+    of_result = from_frontier
 
     @property
     def methods(self) -> list[str]:

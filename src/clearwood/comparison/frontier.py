@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearwood._words.numbers import short_text
+from clearwood.comparison.point import (
+    MEASURES,
+    SCORES,
+    TITLES,
+    FrontierPoint,
+    frame_of,
+    measure_text,
+    with_spread,
+)
 from clearwood.exceptions import InputError
 from clearwood.outcomes import OUTCOMES, Outcome
+from clearwood.results import Result
 from clearwood.rules import RuleSet
 from clearwood.rules.rule import wrapped
 from clearwood.rules.serialise import rules_to_dict
@@ -19,92 +29,9 @@ from clearwood.rules.serialise import rules_to_dict
 if TYPE_CHECKING:
     import pandas as pd
 
-MEASURES = (
-    "error", "log_loss", "fidelity", "coverage", "overlap", "n_literals", "stability",
-    "seconds",
-)  # fmt: skip
-"""Columns of the printed table and of the table in a notebook."""
 
-
-@dataclass(frozen=True)
-class FrontierPoint:
-    """Rules that one method finds in one size, and their scores.
-
-    Attributes
-    ----------
-    method : str
-        ``"list"`` and so on, or a peer such as ``"imodels:FIGS"``.
-    requested : int
-        Maximum size requested. Points with the same rules are merged: the smallest size
-        that gives them.
-    n_rules : int
-        Number of rules of the fit on all rows, the default rule included.
-    n_literals : int
-        Total number of bounds and category sets.
-    error : float
-        Held-out error: share of wrong classes, or mean squared error.
-    error_se : float
-        Standard error of that mean over the rows.
-    fidelity : float
-        Held-out agreement with the model: share of equal classes, or R2.
-    coverage, overlap : float
-        Share of held-out rows that satisfy a rule other than the default, and mean
-        number of such rules per row; NaN for peers.
-    stability : float
-        Agreement of predictions between bootstrap refits; NaN without refits.
-    seconds : float
-        Time of the fit on all rows. Methods that give all sizes in one fit have the
-        same for all of them.
-    on_frontier : bool
-        Whether the point is Pareto-optimal: no other has fewer rules and no more error,
-        or less error and no more rules.
-    rules : RuleSet or None
-        Fitted on all rows; None for peers.
-    text : str
-        Printed form of the rules.
-    log_loss, log_loss_se : float
-        For classes: held-out log loss of the probabilities against those of the model,
-        less the model's own (0 where both are the same), and its standard error; NaN in
-        regression and for peers.
-    by_fold : tuple of (float, float, float)
-        Weight of the held-out rows of each fold, and on these the error and log loss.
-    """
-
-    method: str
-    requested: int
-    n_rules: int
-    n_literals: int
-    error: float
-    error_se: float
-    fidelity: float
-    coverage: float
-    overlap: float
-    stability: float
-    seconds: float
-    on_frontier: bool
-    rules: RuleSet | None = field(repr=False)
-    text: str = field(repr=False)
-    log_loss: float = math.nan
-    log_loss_se: float = math.nan
-    by_fold: tuple[tuple[float, float, float], ...] = field(default=(), repr=False)
-
-    def described_on(self, X: Any, y: Any = None, model: Any = None) -> FrontierPoint:
-        """Point whose rules have their statistics from other rows."""
-        if self.rules is None:
-            return self
-        rules = self.rules.described_on(X, y, model=model)
-        return replace(self, rules=rules, text=str(rules))
-
-    def with_columns(self, column_info: Any) -> FrontierPoint:
-        """Point with display names of the columns; those of peers are unchanged."""
-        if self.rules is None:
-            return self
-        rules = self.rules.with_columns(column_info)
-        return replace(self, rules=rules, text=str(rules))
-
-
-@dataclass(frozen=True)
-class Frontier:
+@dataclass(frozen=True, repr=False)
+class Frontier(Result):
     """Result of a comparison: error by number of rules and method; see :func:`compare`.
 
     Attributes
@@ -141,6 +68,8 @@ class Frontier:
         Error of predicting the most frequent class, or the mean, for all rows.
     """
 
+    _display = "clearwood.comparison.display:FrontierDisplay"
+
     task: str
     model: str
     n_rows: int
@@ -149,11 +78,10 @@ class Frontier:
     model_error: float
     model_error_se: float
     model_refitted: bool
-    # Dozens of rule sets: ``print`` lists them, ``repr`` fits a screen.
-    points: tuple[FrontierPoint, ...] = field(repr=False)
+    points: tuple[FrontierPoint, ...]
     failures: tuple[tuple[str, str], ...]
     seconds: float
-    feature_names: tuple[str, ...] = field(repr=False)
+    feature_names: tuple[str, ...]
     classes: tuple[Any, ...]
     n_described: int = 0
     scoring: str = "error"
@@ -298,14 +226,9 @@ class Frontier:
         }
         return tuple(sorted(near - {point.method}))
 
-    @property
-    def table(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """All points as a frame, without the printed rules."""
-        import pandas as pd
-
-        names = [f.name for f in fields(FrontierPoint) if f.repr]
-        rows = [[getattr(p, name) for name in names] for p in self.points]
-        return pd.DataFrame(rows, columns=names)
+        return frame_of(self.points)
 
     @property
     def outcome(self) -> Outcome:
@@ -324,7 +247,7 @@ class Frontier:
     def heading(self) -> list[str]:
         """Summary of the comparison: data, model and the short answer."""
         kind = self.outcome.error
-        own = _with_spread(self.model_error, self.model_error_se)
+        own = with_spread(self.model_error, self.model_error_se)
         lines = [
             f"{self.model}: {self.task}, {self.n_rows:,} rows, {self.n_folds} "
             f"cross-validation folds, {self.n_refits} bootstrap refits, "
@@ -403,22 +326,6 @@ class Frontier:
             shown += [enough] * all(point is not enough for point in shown)
         return sorted(shown, key=lambda p: (p.n_rules, p.error))
 
-    def plot(self, ax: Any = None) -> Any:
-        """Plot all points by number of rules and error.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        FrontierDisplay
-            It plots other measures too.
-        """
-        from clearwood.comparison.display import FrontierDisplay
-
-        return FrontierDisplay.from_frontier(self).plot(ax)
-
     def _repr_html_(self) -> str:
         from clearwood._html import render
 
@@ -450,8 +357,6 @@ NOTE = (
     "lower error with as few rules. As good: other methods within one standard error "
     "of that error, with no more rules."
 )
-TITLES = {"n_literals": "literals", "log_loss": "log loss"}
-SCORES = {"error": "error", "log_loss": "log loss against the model's probabilities"}
 
 
 def _fewest(points: list[FrontierPoint], score: np.ndarray, spread: np.ndarray) -> int:
@@ -461,23 +366,6 @@ def _fewest(points: list[FrontierPoint], score: np.ndarray, spread: np.ndarray) 
     best = min(keys, key=lambda i: (score[i], sizes[i]))
     near = [i for i in keys if score[i] <= score[best] + spread[best]]
     return min(near, key=lambda i: (sizes[i], score[i]))
-
-
-def measure_text(point: FrontierPoint, name: str) -> str:
-    """Formatted measure of a point; empty where it is unknown."""
-    value = getattr(point, name)
-    if isinstance(value, float) and math.isnan(value):
-        return ""
-    if name in SCORES:
-        return _with_spread(value, getattr(point, f"{name}_se"))
-    if name == "seconds":
-        return short_text(value, 2)
-    # No 1e-15 where it means 0, and no -0.
-    return short_text(round(value, 4) + 0.0)
-
-
-def _with_spread(error: float, spread: float) -> str:
-    return f"{short_text(error)} ± {short_text(spread, 1)}"
 
 
 def _rules_of(point: FrontierPoint) -> RuleSet:
@@ -495,7 +383,7 @@ def _without_ties(points: list[FrontierPoint]) -> list[FrontierPoint]:
 
 def _in_short(point: FrontierPoint, kind: str) -> str:
     lines = f"{point.n_rules} rule{'s' * (point.n_rules != 1)}"
-    error = _with_spread(point.error, point.error_se)
+    error = with_spread(point.error, point.error_se)
     return f"{point.method} with {lines}, {kind} {error}"
 
 

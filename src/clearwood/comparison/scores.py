@@ -13,7 +13,7 @@ import numpy as np
 
 from clearwood._estimators import take_rows
 from clearwood.comparison.folds import Job, Problem, Reply, SizedAnswer
-from clearwood.comparison.frontier import FrontierPoint
+from clearwood.comparison.point import FrontierPoint
 from clearwood.outcomes import Outcome
 
 

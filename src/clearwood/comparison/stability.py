@@ -6,7 +6,7 @@ import warnings
 from collections import Counter
 from dataclasses import asdict, dataclass
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,10 +26,14 @@ from clearwood.exceptions import (
     UnknownCategoriesWarning,
 )
 from clearwood.outcomes import OUTCOMES
+from clearwood.results import Result
 from clearwood.rules import RuleList, RuleSet
 from clearwood.rules.conditions import name_text
 from clearwood.rules.rule import wrapped
 from clearwood.rules.rule_set import rules_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BACK = 0.5
 """Least overlap (Jaccard index) with a rule of the refit to count as found again."""
@@ -64,8 +68,8 @@ class RuleStability:
     returned: int
 
 
-@dataclass(frozen=True)
-class Stability:
+@dataclass(frozen=True, repr=False)
+class Stability(Result):
     """Stability of rules on bootstrap samples; see :func:`stability`.
 
     Attributes
@@ -162,6 +166,12 @@ class Stability:
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return asdict(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The rules with their stability, one per row."""
+        import pandas as pd
+
+        return pd.DataFrame(list(map(asdict, self.rules)))
 
 
 class Refit(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from clearwood._words.numbers import short_text
 from clearwood.ensembles.read import read_ensemble
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelFormatError, UnsupportedModelError
+from clearwood.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 OUTLYING = 10_000.0
 """Multiple of the typical leaf value above which a leaf value is unusual."""
@@ -22,8 +26,8 @@ HUGE = 1e30
 MOST_NAMED = 5
 
 
-@dataclass(frozen=True)
-class ModelCheck:
+@dataclass(frozen=True, repr=False)
+class ModelCheck(Result):
     """Result of :func:`check`; prints as a page of text.
 
     Parameters
@@ -54,13 +58,19 @@ class ModelCheck:
     features: tuple[dict[str, Any], ...] = ()
     classes: tuple[Any, ...] = ()
     notes: tuple[str, ...] = ()
-    ensemble: TreeEnsemble | None = field(default=None, repr=False, compare=False)
+    ensemble: TreeEnsemble | None = field(default=None, compare=False)
     supported: bool = True
 
     @property
     def sound(self) -> bool:
         """Whether the model can be read, and predicts as its trees do."""
         return self.problem is None
+
+    def to_frame(self) -> pd.DataFrame:
+        """Categories and splits, one feature per row."""
+        import pandas as pd
+
+        return pd.DataFrame(self.features)
 
     def as_dict(self) -> dict[str, Any]:
         """All fields but the ensemble, as values for JSON."""

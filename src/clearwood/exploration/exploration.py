@@ -16,6 +16,7 @@ from clearwood._words.sentences import sentences
 from clearwood.exploration.contenders import BOOSTING
 from clearwood.exploration.contest import N_FOLDS, Entry, HeldOutScores, Task, choose
 from clearwood.exploration.untidy import Reading, read_any
+from clearwood.results import Result
 from clearwood.rules.rule import wrapped
 
 MOST_ANOMALIES = 5
@@ -29,7 +30,7 @@ CLEAR = 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Exploration:
+class Exploration(Result):
     """Result of :func:`clearwood.explore`; ``print`` shows it.
 
     Attributes
@@ -116,7 +117,7 @@ class Exploration:
         return pd.DataFrame(read, index=frame.index)
 
     def to_frame(self) -> pd.DataFrame:
-        """Models, the best on held-out rows first.
+        """Models, the best on held-out rows first; without models the columns.
 
         Returns
         -------
@@ -136,8 +137,7 @@ class Exploration:
             }
             for entry in sorted(self.entries, key=lambda entry: entry.losses.mean())
         ]
-        frame = pd.DataFrame(lines)
-        return frame.dropna(axis=1, how="all") if lines else frame
+        return pd.DataFrame(lines).dropna(axis=1, how="all") if lines else self.columns
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -150,7 +150,9 @@ class Exploration:
             "task": self.task or None,
             "notes": list(self.notes),
             "columns": self.columns.to_dict("records"),
-            "models": json.loads(self.to_frame().to_json(orient="records")),
+            "models": json.loads(self.to_frame().to_json(orient="records"))
+            if self.entries
+            else [],
             "recommended": of_best,
             "caveats": self.caveats(),
             "anomalies": list(self.anomalies),
@@ -206,9 +208,6 @@ class Exploration:
             lines += ["", "Anomalies: the least probable rows (counted from 0):"]
             lines += [wrapped(text) for text in anomaly_lines(self.anomalies)]
         return "\n".join([*lines, "", "To repeat:", *(f"    {x}" for x in self.lines)])
-
-    def __repr__(self) -> str:
-        return f"<Exploration of {self.n_rows:,} rows and {len(self.columns)} columns>"
 
     def heading(self) -> list[str]:
         """Sentences on the table, and what was converted, set aside or left out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -75,6 +75,11 @@ class SizePathDisplay(Display):
             chosen=estimator.rules_.n_rules,
             words=estimator._words,
         )
+
+    @classmethod
+    def of_result(cls, result: Any, /) -> Self:
+        """Display of a result."""
+        return cls(result, result.chosen(None))
 
     def chart(self) -> Chart:
         """Chart of the training rows, and of held-out rows if there are any."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,11 @@ from clearwood.exceptions import InputError
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
 from clearwood.projection.predictive_draws import SMALLEST_VARIANCE, PredictiveDraws
 from clearwood.projection.trees import leaves_of
+from clearwood.results import Result
 from clearwood.search import Grid
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Words(NamedTuple):
@@ -34,8 +38,8 @@ class Words(NamedTuple):
         return f"{n} {self.line if n == 1 else self.lines}"
 
 
-@dataclass(frozen=True, eq=False)
-class SizePath:
+@dataclass(frozen=True, eq=False, repr=False)
+class SizePath(Result):
     """Agreement of trees of 1, 2, ... leaves, or lists of rules, with the reference.
 
     The simplest comes first, and each is more likely than all simpler ones. All in nats
@@ -67,6 +71,8 @@ class SizePath:
     measure : str
         What the complexity is: "size", "literals", "depth", or a function's name.
     """
+
+    _display = "clearwood.projection.display:SizePathDisplay"
 
     size: np.ndarray
     log_likelihood: np.ndarray
@@ -145,6 +151,14 @@ class SizePath:
         assert self.held_out is not None and self.tolerance is not None
         is_adequate = self.held_out <= self.least_loss + self.tolerance
         return int(self.size[is_adequate.argmax()])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Likelihood, divergence and held-out loss, one size per row."""
+        import pandas as pd
+
+        names = ("size", "complexity", "log_likelihood", "divergence", "held_out")
+        values = {n: getattr(self, n) for n in (*names, "standard_error")}
+        return pd.DataFrame({n: v for n, v in values.items() if v is not None})
 
     def __str__(self) -> str:
         head = "  size  log likelihood  divergence"

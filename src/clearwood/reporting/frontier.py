@@ -11,7 +11,8 @@ from clearwood._words.labels import printable
 from clearwood._words.numbers import short_text
 from clearwood.charts.chart import keys, svg
 from clearwood.comparison.display import FrontierDisplay
-from clearwood.comparison.frontier import SCORES, Frontier, FrontierPoint
+from clearwood.comparison.frontier import Frontier
+from clearwood.comparison.point import SCORES, FrontierPoint
 from clearwood.reporting.lead import model_in_words
 from clearwood.rules.exports.html_table import summarize_rules
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
+from markupsafe import Markup
+
 from clearwood._html import render
-from clearwood._words.labels import check_text
+from clearwood._words.labels import check_text, printable
 from clearwood.codec.files import check_writable, write_text
 from clearwood.columns.feature_space import is_frame
 from clearwood.columns.frames import kept_frame, read_once
@@ -16,6 +18,7 @@ from clearwood.exceptions import InputError
 from clearwood.families import section_of
 from clearwood.reporting.frontier import summarize_frontier
 from clearwood.reporting.summary import summarize
+from clearwood.results import Result
 from clearwood.rules import RuleSet
 from clearwood.rules.rule_set import rules_of
 
@@ -48,12 +51,12 @@ def report(
 
     Parameters
     ----------
-    result : fitted estimator, RuleSet or Frontier
+    result : fitted estimator, RuleSet or other Result
         What to report: rules (``rules_``) of FABRulesClassifier, RuleListRegressor or
         any other of these methods; the coefficients of a projected linear model; the
         graphs of a SelectiveBayesianForestClassifier; a forest of meta-trees; a
         density; a hidden Markov model or an HMMLSTM; or, without rows, the result of
-        ``explain_local``, ``explain_rnn`` or ``compare``.
+        ``explain_local``, ``explain_rnn``, ``compare``, ``decisions`` or any other.
     path : str or Path
         The HTML file to write.
     X : array-like or frame of shape (n_samples, n_features), optional
@@ -115,16 +118,14 @@ def report(
         kept_frame(X, codes=True)
     if column_info is not None:
         result = _with_columns(result, column_info)
-    if isinstance(result, Frontier):
+    if isinstance(result, Result) and _is_whole(result):
         given = (X, y, model, pos_label, threshold, held_out_from, row)
         if any(argument is not None for argument in given):
             raise InputError(
-                "A comparison has its own rows and scores; leave X, y, model, "
-                "pos_label, threshold, held_out_from and row out."
+                f"A {type(result).__name__} is a result on rows of its own; leave X, "
+                "y, model, pos_label, threshold, held_out_from and row out."
             )
-        page = render(
-            "reporting/frontier.html", **summarize_frontier(result, title=title)
-        )
+        page = _page_of(result, title)
     else:
         summary = summarize(
             result, X=X, y=y, model=model, title=title, pos_label=pos_label,
@@ -133,6 +134,23 @@ def report(
         template = "report.html" if "rules" in summary else "section.html"
         page = render(f"reporting/{template}", **summary)
     write_text(path, page, overwrite=overwrite)
+
+
+def _is_whole(result: Result) -> bool:
+    """Whether a result is shown without further rows."""
+    return not isinstance(result, RuleSet) and section_of(result) is None
+
+
+def _page_of(result: Result, title: str | None) -> str:
+    from clearwood import __version__
+
+    if isinstance(result, Frontier):
+        summary = summarize_frontier(result, title=title)
+        return render("reporting/frontier.html", **summary)
+    return render(
+        "reporting/result.html", title=printable(title or type(result).__name__),
+        version=__version__, shown=Markup(result._repr_html_()),
+    )  # fmt: skip
 
 
 def _with_columns(result: Any, column_info: Any) -> Any:

@@ -27,6 +27,7 @@ _DISPLAYS = names_in(
     {
         "rules.decisions": "Decisions Residuals",
         "rules.decisions.display": "DecisionsDisplay ResidualsDisplay",
+        "rules.monitoring": "Monitoring",
         "rules.displays": "PathDisplay RegionsDisplay",
         "rules.drawn.display": "TreeDisplay",
         "rules.importances.display": "ImportancesDisplay",
@@ -48,6 +49,7 @@ __all__ = [
     "Importances",
     "ImportancesDisplay",
     "Interval",
+    "Monitoring",
     "PathDisplay",
     "Question",
     "RegionsDisplay",

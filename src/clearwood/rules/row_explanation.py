@@ -16,6 +16,7 @@ from clearwood.columns.dates import WORDED, value_text
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.sparse_tables import dense_blocks, is_matrix
 from clearwood.exceptions import InputError
+from clearwood.results import Result
 from clearwood.rules.changes import Change, smallest_changes
 from clearwood.rules.conditions import (
     Condition,
@@ -27,6 +28,8 @@ from clearwood.rules.conditions import (
 from clearwood.rules.rule import Rule, wrapped
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clearwood.rules.rule_set import RuleSet
 
 TOGETHER = {
@@ -101,8 +104,8 @@ class Tried:
         return tuple(answer for answer in self.answers if not answer.holds)
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Result):
     """Explanation of the prediction of one row.
 
     Attributes
@@ -148,6 +151,15 @@ class Explanation:
         from clearwood._html import render
 
         return render("rules/explanation.html", explanation=self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Bounds and category sets of the rules that were evaluated, one per row."""
+        import pandas as pd
+
+        answers = [(t.number, t.says, a) for t in self.tried for a in t.answers]
+        return pd.DataFrame(
+            [{"rule": number, "says": says} | asdict(a) for number, says, a in answers]
+        )
 
     @property
     def title(self) -> str:

@@ -64,6 +64,8 @@ class RuleList(RuleSet):
     array(['well', 'ill'], dtype='<U4')
     """
 
+    _display = "clearwood.rules.drawn.display:TreeDisplay"
+
     combine: ClassVar[str] = "first"
     one_rule_predicts: ClassVar[bool] = True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -18,6 +18,7 @@ from clearwood.columns.sparse_tables import columns_of, is_sparse
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.outcomes import Outcome, outcome_of
+from clearwood.results import Result
 from clearwood.rules.building.editing import Editable
 from clearwood.rules.exports.exportable import Exportable
 from clearwood.rules.rule import MOST_CATEGORIES, Rule, check_rule
@@ -26,7 +27,7 @@ from clearwood.rules.serialise import Storable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RuleSet(Editable, Exportable, Storable, ABC):
+class RuleSet(Editable, Exportable, Storable, Result):
     """Set of rules that predicts every row; base class of three kinds.
 
     They differ in how the rules that a row satisfies are combined: in a
@@ -458,10 +459,6 @@ class RuleSet(Editable, Exportable, Storable, ABC):
 
     def __str__(self) -> str:
         return self.to_text(MOST_CATEGORIES)
-
-    def __repr__(self) -> str:
-        lines = f"{self.n_rules} line{'s' * (self.n_rules > 1)}"
-        return f"<{type(self).__name__} of {lines} for {self.target!r}>"
 
 
 def rows_for(

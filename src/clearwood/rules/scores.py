@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text, short_text
 from clearwood.columns.validation import check_target
+from clearwood.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_NAMED = 5
 """Maximum number of classes in a message."""
@@ -23,8 +27,8 @@ SURE = 3.0
 """Standard deviations beyond which a difference is not due to chance."""
 
 
-@dataclass(frozen=True)
-class RuleScores:
+@dataclass(frozen=True, repr=False)
+class RuleScores(Result):
     """Scores of a rule set on one table of data.
 
     Attributes
@@ -70,6 +74,12 @@ class RuleScores:
     def as_dict(self) -> dict[str, Any]:
         """The scores as a dictionary."""
         return asdict(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The scores in one row."""
+        import pandas as pd
+
+        return pd.DataFrame([self.as_dict()])
 
 
 # Checks of predicted classes, as text

@@ -5,13 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.sparse_tables import is_sparse
 from clearwood.outcomes import Outcome, outcome_of
+from clearwood.results import Result
 from clearwood.rules.building.lists import build_rule_list
 from clearwood.rules.building.shorten import rounded
 from clearwood.rules.conditions import (
@@ -25,6 +26,9 @@ from clearwood.rules.rule import TEXT_WIDTH, Rule, rule_says
 from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.training import Training
 from clearwood.search.trees.nodes import GrownNode
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,8 @@ class Question:
     if_no: Question | Rule
 
 
-@dataclass(frozen=True)
-class Tree:
+@dataclass(frozen=True, repr=False)
+class Tree(Result):
     """Decision tree with rules as leaves.
 
     Attributes
@@ -77,6 +81,8 @@ class Tree:
     >>> tree.predict([[36.9], [39.0]])
     array([1., 2.])
     """
+
+    _display = "clearwood.rules.drawn.display:TreeDisplay"
 
     root: Question | Rule
     features: FeatureSpace
@@ -196,6 +202,10 @@ class Tree:
             self.classes,
             outcome=self.outcome,
         )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One leaf per row, as :meth:`RuleSet.to_frame`."""
+        return self.to_rules().to_frame()
 
     def with_leaves(self, rules: RuleList) -> Tree:
         """The same splits, with the rules of a list as leaves.

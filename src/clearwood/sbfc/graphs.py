@@ -17,9 +17,11 @@ import numpy as np
 from clearwood._kernels.sbfc import draw_parents
 from clearwood._numeric import as_generator
 from clearwood.exceptions import InputError
+from clearwood.results import Result
 from clearwood.sbfc.scores import MOST_KEPT, NOISE, SIGNAL
 
 if TYPE_CHECKING:
+    import pandas as pd
     from scipy.sparse import csr_array
 
     from clearwood.sbfc.scores import Edges, Penalty, Scores
@@ -40,8 +42,8 @@ ROWS_AT_A_TIME = 256
 """Rows of the matrix of gains that are processed together."""
 
 
-@dataclass(frozen=True, eq=False)
-class FeatureForest:
+@dataclass(frozen=True, eq=False, repr=False)
+class FeatureForest(Result):
     """Feature graph: two groups of features, each a forest of trees.
 
     Attributes
@@ -63,6 +65,8 @@ class FeatureForest:
     noise
       hair, eyes
     """
+
+    _display = "clearwood.sbfc.reading.display:FeatureGraphDisplay"
 
     signal: np.ndarray
     parent: np.ndarray
@@ -96,6 +100,24 @@ class FeatureForest:
     def __str__(self) -> str:
         return self.describe()
 
+    def to_frame(self) -> pd.DataFrame:
+        """Group and parent of each feature."""
+        import pandas as pd
+
+        names = np.array(self.shown_names, dtype=object)
+        parents = np.where(self.parent < 0, None, names[self.parent])
+        return pd.DataFrame(
+            {"signal": self.signal, "parent": parents},
+            index=pd.Index(names, name="feature"),
+        )
+
+    @property
+    def shown_names(self) -> tuple[str, ...]:
+        """Names of the features, by default x0, x1, ..."""
+        if self.names is None:
+            return tuple(f"x{j}" for j in range(len(self.parent)))
+        return tuple(self.names)
+
     @property
     def edges(self) -> np.ndarray:
         """Child and parent of every edge, an array of shape (n_edges, 2)."""
@@ -110,9 +132,7 @@ class FeatureForest:
         names : sequence of str, optional
             By default those of the graph.
         """
-        called = self.names if names is None else names
-        if called is None:
-            called = [f"x{j}" for j in range(len(self.parent))]
+        called = self.shown_names if names is None else names
         children: dict[int, list[int]] = {}
         for child, parent in self.edges.tolist():
             children.setdefault(parent, []).append(child)

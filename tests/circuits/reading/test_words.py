@@ -70,7 +70,6 @@ def test_one_leaf_and_a_tower_are_told():
     alone = Circuit(Gaussian(0, 3.0, 4.0), FeatureSpace(("a",), (None,)))
     assert str(alone).splitlines()[-1] == "- a 3.0 ± 2.0"
     same_lines(str(deep()))
-    same_text(repr(deep()))
 
 
 def test_a_depth_of_nothing_is_refused():

@@ -1,9 +1,14 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.rules.decisions import naive
 from tests.wording import refuses, same_lines
@@ -305,6 +310,24 @@ def test_weights_have_no_unit(rows, make, unit):
     assert other.rules.rates == one.rules.rates
     assert other.calibration == one.calibration
     assert other.rules.error == one.rules.error
+
+
+def test_any_classifier_is_evaluated():
+    X, y = make_corral(n_noise=2, random_state=0)
+    y = pd.Series(np.where(y == 1, "yes", "no"), name="answer")
+    steps = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    found = cw.decisions(steps, X, y)
+    assert found.target == "answer" and found.pos_label == "yes"
+    area = roc_auc_score(y, steps.predict_proba(X)[:, 1])
+    assert found.model.rates[0].area.value == pytest.approx(area)
+    # Without probabilities there is neither an area nor a calibration.
+    found = cw.decisions(LinearSVC().fit(X, y), X, y)
+    assert np.isnan(found.model.rates[0].area.value) and not found.calibration
+    assert str(found).splitlines()[-1].startswith("error")
+    found.plot()
+    for wrong in (LogisticRegression(), None, 3):
+        with pytest.raises(InputError, match="without rules|not fitted"):
+            cw.decisions(wrong, X, y)
 
 
 def test_a_classifier_without_rules_is_evaluated_as_the_model():

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 from tests.wording import refuses, same_lines
 
 import clearwood as cw
@@ -134,3 +135,18 @@ def test_weights_have_no_unit(rows, unit):
         )
         assert [*map(str, other.lines)] == [*map(str, one.lines)]
         assert str(other.rules) == str(one.rules)
+
+
+def test_any_regressor_is_evaluated():
+    X = np.arange(40.0)[:, None]
+    y = X.ravel() + np.resize([1.0, -1.0, 3.0], 40)
+    model = LinearRegression().fit(X, y)
+    found = cw.decisions(model, X, y)
+    assert found.rules is None and found.n_rows == 40
+    error = y - model.predict(X)
+    assert found.model.rmse.value == pytest.approx(np.sqrt(np.mean(error**2)))
+    assert found.model.bias.value == pytest.approx(0.0, abs=1e-9)
+    assert sum(line.mean.rows for line in found.lines) == 40
+    assert "rules" not in str(found) and found.to_frame()["of"].iloc[-1] == "model"
+    with pytest.raises(InputError, match="threshold"):
+        cw.decisions(model, X, y, threshold=0.5)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command
+from clearwood.cli.command import Answer, command
 from clearwood.cli.errors import FAILED
 
 
@@ -16,7 +16,7 @@ from clearwood.cli.errors import FAILED
     click.Argument(["model"], type=shared.FILE),
     shared.as_json,
 )
-def check(args: Any) -> Result:
+def check(args: Any) -> Answer:
     """Describe and validate the model file MODEL.
 
     XGBoost's JSON and UBJSON, LightGBM's text, CatBoost's JSON and files saved by
@@ -27,4 +27,4 @@ def check(args: Any) -> Result:
 
     report = check_model(args.model)
     exit_code = 0 if report.sound else FAILED
-    return Result(report.as_dict(), lambda: report, exit_code=exit_code)
+    return Answer(report.as_dict(), lambda: report, exit_code=exit_code)

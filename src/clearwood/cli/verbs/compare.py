@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command
+from clearwood.cli.command import Answer, command
 from clearwood.cli.errors import INTERRUPTED, plain_warnings
 from clearwood.cli.fitting import read_or_train
 from clearwood.cli.inputs import check_files
@@ -65,7 +65,7 @@ from clearwood.simplifiers import METHODS
     shared.as_json,
     shared.overwrite,
 )
-def compare(args: Any) -> Result:
+def compare(args: Any) -> Answer:
     """Compare methods and numbers of rules by cross-validation.
 
     MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON);
@@ -91,7 +91,7 @@ def compare(args: Any) -> Result:
         error = InputError(
             f"No rules for {args.out}: only methods of other libraries succeeded."
         )
-    return Result(
+    return Answer(
         {"target": args.target, **frontier.as_dict()},
         lambda: _text(frontier, chosen),
         fitted=frontier,

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command, json_text
+from clearwood.cli.command import Answer, command, json_text
 from clearwood.cli.inputs import read_frame, row_names
 from clearwood.cli.templates import fill
 
@@ -41,7 +41,7 @@ TAKEN = {"row", "log_density", "surprise", "because"}
     shared.out("all results, and the network, as JSON"),
     *shared.FITTED,
 )
-def density(args: Any) -> Result:
+def density(args: Any) -> Answer:
     """Fit a density to a table; report clusters, dependences and anomalies.
 
     DATA is a table (CSV or Parquet) of text, numbers, dates and missing values. The
@@ -65,7 +65,7 @@ def density(args: Any) -> Result:
             for line in summary["surprising"]
         ]
     rows = [_row_text(row, names.get(row), args.id_column) for row in X_test.index]
-    return Result(
+    return Answer(
         summary,
         lambda: _text(fitted.circuit_, summary, args.id_column),
         fitted,

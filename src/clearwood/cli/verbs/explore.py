@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command
+from clearwood.cli.command import Answer, command
 from clearwood.cli.errors import INTERRUPTED, plain_warnings
 
 
@@ -32,7 +32,7 @@ from clearwood.cli.errors import INTERRUPTED, plain_warnings
     shared.as_json,
     shared.overwrite,
 )
-def explore(args: Any) -> Result:
+def explore(args: Any) -> Answer:
     """Take a first look at a table: columns, readable models, anomalies.
 
     DATA is a table (CSV or Parquet). Per cents, decimal commas, dates and units are
@@ -54,7 +54,7 @@ def explore(args: Any) -> Result:
             verbose=args.progress,
         )
     title = f"Exploration of {Path(args.data).name}"
-    return Result(
+    return Answer(
         found.as_dict(),
         lambda: found,
         found,

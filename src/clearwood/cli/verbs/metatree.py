@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command
+from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import read_labelled, split_rows
 from clearwood.cli.templates import fill
 
@@ -44,7 +44,7 @@ NAMES = {
     shared.out(shared.RULES),
     *shared.FITTED,
 )
-def metatree(args: Any) -> Result:
+def metatree(args: Any) -> Answer:
     """Average over all prunings of a tree; show the most probable.
 
     DATA is a table (CSV or Parquet). A tree is grown on the training rows; predictions
@@ -64,7 +64,7 @@ def metatree(args: Any) -> Result:
     ).fit(split.X, split.y)
     fitted.target_name = args.target
     summary = _summarize(fitted, split, args)
-    return Result(
+    return Answer(
         summary,
         lambda: _text(fitted, summary),
         fitted,

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command
+from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import given, read_labelled, split_rows
 from clearwood.cli.templates import fill
 from clearwood.exceptions import InputError
@@ -95,7 +95,7 @@ def _alpha(_: click.Context, __: click.Parameter, text: str | None) -> Any:
     shared.out(shared.RULES),
     *shared.FITTED,
 )
-def project(args: Any) -> Result:
+def project(args: Any) -> Answer:
     """Fit a reference model and project it onto a small model.
 
     DATA is a table (CSV or Parquet). The reference is fitted for accuracy alone; the
@@ -127,7 +127,7 @@ def project(args: Any) -> Result:
         # The estimator receives values without a name; the file has the target's name.
         fitted.rules_ = fitted.rules_.with_target(args.target)
     summary = _summarize(fitted, split, args)
-    return Result(
+    return Answer(
         summary,
         lambda: _text(fitted, summary),
         fitted,

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command
+from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import given, read_labelled, split_rows
 from clearwood.cli.templates import fill
 from clearwood.exceptions import InputError
@@ -42,7 +42,7 @@ LEAST_EDGE = 0.1
     shared.out(shared.NUMBERS),
     *shared.FITTED,
 )
-def sbfc(args: Any) -> Result:
+def sbfc(args: Any) -> Answer:
     """Select features for classification and estimate their dependences.
 
     DATA is a table (CSV or Parquet). Prints the posterior probability that each feature
@@ -71,7 +71,7 @@ def sbfc(args: Any) -> Result:
     ).fit(split.X, split.y)
     summary = _summarize(fitted, split, args.target)
     title = f"Features related to {args.target}"
-    return Result(
+    return Answer(
         summary,
         lambda: fill(
             "sbfc.txt", **summary, odds=odds_lines(fitted), least_edge=LEAST_EDGE

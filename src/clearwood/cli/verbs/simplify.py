@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command
+from clearwood.cli.command import Answer, command
 from clearwood.cli.evaluation import (
     EvaluatedRules,
     decisions_as_list,
@@ -40,7 +40,7 @@ from clearwood.cli.fitting import (
         metavar="ADDRESS",
     ),
 )
-def simplify(args: Any) -> Result:
+def simplify(args: Any) -> Answer:
     """Approximate a model by a few rules.
 
     MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON);
@@ -70,7 +70,7 @@ def simplify(args: Any) -> Result:
         # A model from a file may have been trained on any row of the table.
         "held_out_from": "model" if args.train else "rules",
     }
-    return Result(
+    return Answer(
         summary,
         lambda: _text(evaluated, summary),
         fitted,

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command
+from clearwood.cli.command import Answer, command
 from clearwood.cli.fitting import OPTIONS, check_options, fit_rules, read_or_train
 
 
@@ -28,7 +28,7 @@ from clearwood.cli.fitting import OPTIONS, check_options, fit_rules, read_or_tra
     shared.as_json,
     shared.overwrite,
 )
-def stability(args: Any) -> Result:
+def stability(args: Any) -> Answer:
     """Measure the stability of the rules of a model under resampling.
 
     The rules of 'clearwood simplify' with the same files and options are refitted on
@@ -58,4 +58,4 @@ def stability(args: Any) -> Result:
         random_state=args.random_state,
         verbose=args.progress,
     )
-    return Result({"target": args.target, **result.as_dict()}, lambda: result)
+    return Answer({"target": args.target, **result.as_dict()}, lambda: result)

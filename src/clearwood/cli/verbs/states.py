@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command
+from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import given, read_frame
 from clearwood.cli.templates import fill
 from clearwood.exceptions import InputError
@@ -37,7 +37,7 @@ from clearwood.exceptions import InputError
     shared.out(shared.NUMBERS),
     *shared.FITTED,
 )
-def states(args: Any) -> Result:
+def states(args: Any) -> Answer:
     """Fit a hidden Markov model to a text or a time series.
 
     DATA is a text (a .txt file, whose characters are the steps) or a table (CSV or
@@ -70,7 +70,7 @@ def states(args: Any) -> Result:
         "y": parts.lengths_test,
         "title": f"States of {Path(args.data).name}",
     }
-    return Result(summary, lambda: fill("states.txt", **summary), fitted, page=page)
+    return Answer(summary, lambda: fill("states.txt", **summary), fitted, page=page)
 
 
 def _read_text(args: Any) -> tuple[str, list[int], str]:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +17,14 @@ from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import probability_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.outcomes import outcome_of
+from clearwood.results import Result
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.rule import Rule, statistics_text, wrapped
 from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.tree import Question, Tree
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -62,8 +66,8 @@ class TreeNode:
     stopped: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class AnnotatedTree:
+@dataclass(frozen=True, eq=False, repr=False)
+class AnnotatedTree(Result):
     """One pruning in readable form, with the posterior probabilities of its nodes.
 
     Obtained from ``map_tree_``, ``top_trees`` or ``sample_trees`` of a fitted
@@ -82,6 +86,8 @@ class AnnotatedTree:
     log_probability : float
         Log posterior probability of this tree.
     """
+
+    _display = "clearwood.metatree.reading.display:MetaTreeDisplay"
 
     nodes: tuple[TreeNode, ...]
     features: FeatureSpace
@@ -218,6 +224,25 @@ class AnnotatedTree:
         from clearwood._html import render
 
         return render("metatree/reading/tree.html", tree=summarize_tree(self))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Condition, prediction and posterior probabilities, one node per row."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "node": node.number,
+                "depth": node.depth,
+                "condition": ""
+                if node.condition is None
+                else node.condition.text(self.features),
+                "prediction": node.rule.prediction,
+                "rows": node.rule.statistics.support,
+                "reach": node.reach,
+                "leaf": node.leaf,
+            }
+            for node in self.nodes
+        )
 
 
 def _is_reachable(end: TreeNode) -> bool:

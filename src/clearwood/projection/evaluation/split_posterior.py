@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
@@ -33,8 +33,12 @@ from clearwood.distributions import CategoricalDirichlet, PoissonGamma
 from clearwood.exceptions import InputError
 from clearwood.projection.estimators import ProjectedTree
 from clearwood.projection.predictive_draws import PredictiveDraws, predictive_draws
+from clearwood.results import Result
 from clearwood.rules import Question, Rule
 from clearwood.rules.conditions import Condition, combine_literals
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SPLIT = 0.5
 """Prior probability g that a node is split."""
@@ -70,8 +74,8 @@ class NodePosterior(NamedTuple):
     thresholds: tuple[float, float] | None
 
 
-@dataclass(frozen=True, eq=False)
-class SplitPosterior:
+@dataclass(frozen=True, eq=False, repr=False)
+class SplitPosterior(Result):
     """Result of :func:`split_posterior`; print it.
 
     Attributes
@@ -111,6 +115,17 @@ class SplitPosterior:
                 }
             )
         return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Probability of a split on each feature, and of none; one node per row."""
+        import pandas as pd
+
+        where = [line["where"] for line in self.lines()]
+        return pd.DataFrame(
+            [node.probabilities for node in self.nodes],
+            index=pd.Index(where, name="where", dtype=object),
+            columns=[*self.features.names, "no split"],
+        )
 
     def __str__(self) -> str:
         if not self.nodes:

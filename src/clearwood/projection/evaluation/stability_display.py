@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -50,6 +50,11 @@ class TreeStabilityDisplay(Display):
     """
 
     found: dict[str, TreeStability]
+
+    @classmethod
+    def of_result(cls, result: Any, /) -> Self:
+        """Display of a result."""
+        return cls({"trees": result})
 
     def _draw(self, ax: Any) -> list[Any]:
         n = len(self.found)

@@ -19,10 +19,12 @@ from scipy.special import gammaln, stdtr, stdtrit
 from clearwood._words.numbers import number_text, probability_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.projection.evaluation.best import Curve, paired, two_groups
+from clearwood.results import Result
 from clearwood.rules.rule import wrapped
 
 if TYPE_CHECKING:
-    from clearwood.projection.evaluation.t_test_display import DifferenceDisplay
+    import pandas as pd
+
 
 TESTS = ("correlated", "paired", "two_groups")
 FEWEST, MOST = 3, 500
@@ -32,8 +34,8 @@ MASS = 0.95
 """Probability of the highest-density interval."""
 
 
-@dataclass(frozen=True)
-class MethodComparison:
+@dataclass(frozen=True, repr=False)
+class MethodComparison(Result):
     """Result of a Bayesian t-test of two methods; see :func:`compare_methods`.
 
     Attributes
@@ -57,6 +59,8 @@ class MethodComparison:
         Differences and the density of each, for plots; empty where ``sd`` is 0.
     """
 
+    _display = "clearwood.projection.evaluation.t_test_display:DifferenceDisplay"
+
     test: str
     n_scores: tuple[int, int]
     difference: float
@@ -68,7 +72,7 @@ class MethodComparison:
     rope: float
     greater_is_better: bool
     test_size: float | None
-    curve: tuple[np.ndarray, np.ndarray] = field(repr=False, compare=False)
+    curve: tuple[np.ndarray, np.ndarray] = field(compare=False)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -128,11 +132,13 @@ class MethodComparison:
         del fields["curve"]
         return fields | {"sd": self.sd if math.isfinite(self.sd) else None}
 
-    def plot(self, ax: Any = None) -> DifferenceDisplay:
-        """Plot the posterior of the difference: :class:`DifferenceDisplay`."""
-        from clearwood.projection.evaluation.t_test_display import DifferenceDisplay
+    def to_frame(self) -> pd.DataFrame:
+        """Posterior of the difference, in one row."""
+        import pandas as pd
 
-        return DifferenceDisplay.from_comparison(self).plot(ax)
+        names = ("difference", "sd", "p_a_better", "p_rope", "p_b_better")
+        ends = dict(zip(("hdi_low", "hdi_high"), self.hdi))
+        return pd.DataFrame([{name: getattr(self, name) for name in names} | ends])
 
 
 def compare_methods(

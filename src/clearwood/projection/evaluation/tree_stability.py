@@ -12,21 +12,26 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from clearwood._numeric import spawn_generators
 from clearwood.exceptions import InputError
 from clearwood.references.tabular import count_rows
+from clearwood.results import Result
 from clearwood.rules import CategorySet, Interval, Rule, Tree
 from clearwood.rules.rule import wrapped
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 WEIGHTS = ("corrected", "paper")
 
 
-@dataclass(frozen=True)
-class TreeStability:
+@dataclass(frozen=True, repr=False)
+class TreeStability(Result):
     """Dissimilarity of trees of bootstrap samples; see :func:`tree_stability`.
 
     Each measure has one value per pair of trees.
@@ -48,6 +53,8 @@ class TreeStability:
     shared_features : tuple of float
         Features used by both, over features used by either; 1 if there are none.
     """
+
+    _display = "clearwood.projection.evaluation.stability_display:TreeStabilityDisplay"
 
     n_leaves: tuple[int, ...]
     dissimilarity: tuple[float, ...]
@@ -76,6 +83,14 @@ class TreeStability:
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return asdict(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The measures, one pair of trees per row."""
+        import pandas as pd
+
+        values = asdict(self)
+        del values["n_leaves"]
+        return pd.DataFrame(values)
 
 
 def tree_stability(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,15 +29,20 @@ from clearwood.projection.trees import (
     value_bins,
 )
 from clearwood.references import Reference
+from clearwood.results import Result
 from clearwood.rules import RuleList, Training, print_tree
 from clearwood.search.trees.nodes import inner_nodes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 MOST_DRAWS = 100
 """Maximum number of draws that are projected individually."""
 
 
-@dataclass(frozen=True, eq=False)
-class LocalExplanation:
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalExplanation(Result):
     """Small proxy of a reference around one row.
 
     The explained quantity is a number: the predicted value, the rate, or the
@@ -78,6 +83,8 @@ class LocalExplanation:
         Whether they are from a posterior distribution.
     """
 
+    _display = "clearwood.projection.display:LocalDisplay"
+
     quantity: str
     predicted: float
     std: float
@@ -99,6 +106,14 @@ class LocalExplanation:
     def n_neighbours(self) -> int:
         """Number of neighbours that the proxy was fitted to."""
         return len(self.neighbours)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Share of the draws that use each feature; effects, where it is linear."""
+        import pandas as pd
+
+        effects = pd.DataFrame(self.effects, columns=["feature", "effect", "error"])
+        shares = pd.Series(self.inclusion_frequency, name="share_of_draws", dtype=float)
+        return effects.set_index("feature").join(shares, how="outer")
 
     def __str__(self) -> str:
         # A single draw has no uncertainty.

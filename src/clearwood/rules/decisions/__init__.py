@@ -26,6 +26,7 @@ from clearwood.rules.decisions.of_values import (
     Errors,
     LineErrors,
     Residuals,
+    errors_of_model,
     evaluate_values,
 )
 from clearwood.rules.decisions.roc import Roc
@@ -69,8 +70,8 @@ def decisions(
 
     Parameters
     ----------
-    result : fitted estimator with ``rules_``, RuleSet, or classifier without rules
-        Such as a SelectiveBayesianForestClassifier.
+    result : fitted estimator with ``rules_``, RuleSet, or other model or path
+        Any fitted classifier or regressor, such as a pipeline, is evaluated by itself.
     X : array-like or frame of shape (n_samples, n_features)
         Rows; on those of the search the metrics are optimistic.
     y : array-like of shape (n_samples,)
@@ -120,16 +121,18 @@ def decisions(
     rule 1         90.0 %  100.0 % [34.2, 100.0]  of 2 rows
     rule 2         20.0 %     33.3 % [6.1, 79.2]  of 3 rows
     """
-    from sklearn.base import is_classifier
-
     record = section_of(result)
-    if record is not None and not record.has_rules and is_classifier(result):
+    if record is None:
+        alone = not isinstance(getattr(result, "rules_", result), RuleSet)
+    else:
+        alone = not record.has_rules
+    if alone and (predictor := _predictor_of(result)) is not None:
         if model is not None:
             raise InputError(
                 f"A {type(result).__name__} is not compared with a model; leave model "
                 "out."
             )
-        return _of_classifier(result, X, y, sample_weight, pos_label, threshold)
+        return _of_model(predictor, X, y, sample_weight, pos_label, threshold)
     rules = rules_of(result, "result")
     if model is None:
         model = getattr(result, "ensemble_", None)
@@ -207,19 +210,34 @@ def evaluate_encoded(
     )
 
 
-def _of_classifier(
+def _predictor_of(result: Any) -> Any | None:
+    """A fitted model that predicts; None where it is none."""
+    from clearwood.ensembles.read import as_predictor, needs_fit
+
+    model = as_predictor(result)
+    return None if needs_fit(model) or not hasattr(model, "predict") else model
+
+
+def _of_model(
     model: Any, X: Any, y: Any, weight: Any, pos_label: Any, threshold: float | None
-) -> Decisions:
-    """Metrics of a classifier of this library that has no rules."""
-    classes, p = model.classes_.tolist(), model.predict_proba(X)
-    truth = check_target(y, len(p), numeric=False)
+) -> Decisions | Residuals:
+    """Metrics of a model without rules."""
+    predicted = np.asarray(model.predict(X)).ravel()
+    n_rows, target = len(predicted), str(getattr(y, "name", None) or "y")
+    weight = check_weight(weight, n_rows)
+    own = getattr(model, "classes_", getattr(model, "classes", ()))
+    classes = np.asarray(own).tolist()
+    truth = check_target(y, n_rows, numeric=not classes)
+    if not classes:
+        positive_position((), pos_label, threshold)
+        return errors_of_model(target, predicted, truth, weight)
     if not set(truth.tolist()) & set(classes):
         raise InputError(
             "No label of y is a class of the classifier: found "
             f"{sorted(set(map(str, truth.tolist())))[:5]}, it predicts {classes}."
         )
-    answers = {"model": ClassAnswers(positions_of(classes, model.predict(X)), p)}
-    target, weight = str(getattr(y, "name", None) or "y"), check_weight(weight, len(p))
+    p = model.predict_proba(X) if hasattr(model, "predict_proba") else None
+    answers = {"model": ClassAnswers(positions_of(classes, predicted), p)}
     return evaluate_classes(
         target, classes, answers, truth, weight, None, pos_label, threshold
     )

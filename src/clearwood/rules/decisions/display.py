@@ -101,8 +101,8 @@ class DecisionsDisplay(Display):
         return tuple(self.parts_)
 
     def _draw(self, ax: Any) -> list[Any]:
-        left, right = _two_axes() if ax is None else ax
-        if self.found.pos_label is None:
+        left, right = _two_axes(ax)
+        if not self.found.calibration:
             _draw_confusion(left, self.found)
             _draw_classes(right, self.found)
         else:
@@ -112,10 +112,16 @@ class DecisionsDisplay(Display):
         return [left, right]
 
 
-def _two_axes() -> Any:
+def _two_axes(ax: Any) -> Any:
+    """The given axes, one divided in two, or two of a new figure."""
     import matplotlib.pyplot as plt
 
-    return plt.subplots(1, 2, figsize=(9.6, 4.6), layout="constrained")[1]
+    if ax is None:
+        return plt.subplots(1, 2, figsize=(9.6, 4.6), layout="constrained")[1]
+    if not hasattr(ax, "inset_axes"):
+        return ax
+    ax.axis("off")
+    return [ax.inset_axes((left, 0.0, 0.44, 1.0)) for left in (0.0, 0.56)]
 
 
 def calibration_chart(points: Sequence[CalibrationPoint], label: str) -> Chart:

@@ -76,7 +76,7 @@ def decisions_text(found: Decisions) -> str:
         lines += _rates_by_class(found)
     else:
         lines += _rates_of_one(found)
-        lines += ["", *_calibration(found)]
+        lines += ["", *_calibration(found)] if found.calibration else []
     return "\n".join(lines)
 
 
@@ -115,7 +115,7 @@ def _rates_of_one(found: Decisions) -> list[str]:
         rows.append([short, *texts, meaning.format(label)])
     errors = [side.error.as_share(decimals) for side in found.metrics.values()]
     rows.append(["error", *errors, ERROR])
-    return aligned(rows, left=len(columns) + 1)
+    return aligned(rows, len(columns) + 1)
 
 
 def _rates_by_class(found: Decisions) -> list[str]:
@@ -215,12 +215,12 @@ def quantile_texts(quantiles: Sequence[float]) -> tuple[str, str, str]:
     return low, f"{first} to {last}", high
 
 
-def aligned(rows: list[list[str]], left: int = 0) -> list[str]:
+def aligned(rows: list[list[str]], *left: int) -> list[str]:
     """Table of texts; right-aligned, apart from columns 0 and ``left``."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     return [
         "  ".join(
-            cell.ljust(width) if k in (0, left) else cell.rjust(width)
+            cell.ljust(width) if k in (0, *left) else cell.rjust(width)
             for k, (cell, width) in enumerate(zip(row, widths))
         ).rstrip()
         for row in rows

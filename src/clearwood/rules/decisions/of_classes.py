@@ -12,12 +12,14 @@ from clearwood._words.labels import prediction_text
 from clearwood.exceptions import InputError
 from clearwood.outcomes.classes import positions_of
 from clearwood.outcomes.intervals import NOT_KNOWN, Rate, rate_of
+from clearwood.results import Result
 from clearwood.rules.decisions.groups import SideBySide, groups_of
 from clearwood.rules.decisions.in_words import decisions_text
 from clearwood.rules.decisions.roc import Roc, roc_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 MOST_GROUPS = 10
 """Groups of a calibration plot if there is none per rule."""
@@ -115,8 +117,8 @@ class ClassMetrics:
     roc: Roc | None
 
 
-@dataclass(frozen=True, eq=False)
-class Decisions(SideBySide[ClassMetrics]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Decisions(SideBySide[ClassMetrics], Result):
     """Classification metrics; see :func:`clearwood.decisions`.
 
     Attributes
@@ -157,6 +159,8 @@ class Decisions(SideBySide[ClassMetrics]):
     >>> found.rules.rates[0].specificity.value
     0.5
     """
+
+    _display = "clearwood.rules.decisions.display:DecisionsDisplay"
 
     target: str
     pos_label: Any

@@ -16,12 +16,14 @@ from clearwood.outcomes.intervals import (
     mean_of,
     rate_of,
 )
+from clearwood.results import Result
 from clearwood.rules.decisions.groups import Group, SideBySide, groups_of
 from clearwood.rules.decisions.in_words import residuals_text
 from clearwood.rules.rule_set import RuleSet
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Levels of the quantiles of residuals."""
@@ -89,8 +91,8 @@ class LineErrors(NamedTuple):
         return f"predicted {short_text(self.predicted, 4)}"
 
 
-@dataclass(frozen=True, eq=False)
-class Residuals(SideBySide[Errors]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Residuals(SideBySide[Errors], Result):
     """Regression metrics; see :func:`clearwood.decisions`.
 
     Attributes
@@ -99,10 +101,10 @@ class Residuals(SideBySide[Errors]):
         Name of the target.
     n_rows : int
         Number of rows with a weight.
-    rules : Errors
-        Over all rows.
+    rules : Errors or None
+        Over all rows; None for a regressor without rules.
     model : Errors or None
-        The same metrics of the model.
+        The same metrics of the model, or of such a regressor.
     inside : Rate
         Share of all rows within two printed standard deviations of the prediction.
     means_held : tuple of int
@@ -121,9 +123,11 @@ class Residuals(SideBySide[Errors]):
     [1.0, -2.0]
     """
 
+    _display = "clearwood.rules.decisions.display:ResidualsDisplay"
+
     target: str
     n_rows: int
-    rules: Errors
+    rules: Errors | None
     model: Errors | None
     inside: Rate
     means_held: tuple[int, int]
@@ -150,9 +154,10 @@ class Residuals(SideBySide[Errors]):
                "low": line.mean.low, "high": line.mean.high, "std": line.std}
             for line in self.lines
         ]  # fmt: skip
-        ends = [row("rules", self.rules, self.inside)]
-        if self.model is not None:
-            ends.append(row("model", self.model, NOT_KNOWN))
+        ends = [
+            row(who, errors, self.inside if who == "rules" else NOT_KNOWN)
+            for who, errors in self.metrics.items()
+        ]
         return pd.DataFrame(lines + ends)
 
     def __str__(self) -> str:
@@ -185,11 +190,7 @@ def evaluate_values(
     printed = np.array([rule.statistics.std for rule in rules])
     decided = rules.predicting_rule(matches)
     std = np.full(len(predicted), math.nan) if decided is None else printed[decided]
-    lines = tuple(
-        _line(group, predicted, truth, std, weight)
-        for group in groups_of(decided, predicted, MOST_GROUPS)
-        if weight[group.rows].sum() > 0
-    )
+    lines = _lines(decided, predicted, truth, std, weight)
     return Residuals(
         rules.target,
         int((weight > 0).sum()),
@@ -198,6 +199,30 @@ def evaluate_values(
         _inside(truth - predicted, std, weight),
         _means_held(rules, lines),
         lines,
+    )
+
+
+def errors_of_model(
+    target: str, predicted: np.ndarray, truth: np.ndarray, weight: np.ndarray
+) -> Residuals:
+    """Compare predictions of a regressor without rules with true values."""
+    std = np.full(len(predicted), math.nan)
+    lines = _lines(None, predicted, truth, std, weight)
+    errors, n_rows = errors_of(truth - predicted, weight), int((weight > 0).sum())
+    return Residuals(target, n_rows, None, errors, NOT_KNOWN, (0, 0), lines)
+
+
+def _lines(
+    decided: np.ndarray | None,
+    predicted: np.ndarray,
+    truth: np.ndarray,
+    std: np.ndarray,
+    weight: np.ndarray,
+) -> tuple[LineErrors, ...]:
+    return tuple(
+        _line(group, predicted, truth, std, weight)
+        for group in groups_of(decided, predicted, MOST_GROUPS)
+        if weight[group.rows].sum() > 0
     )
 
 

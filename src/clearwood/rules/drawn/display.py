@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from clearwood._html import count_text
 from clearwood._words.labels import printable
@@ -69,7 +69,7 @@ class TreeDisplay(Display):
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any = None, y: Any = None, *, row: Any = None
-    ) -> TreeDisplay:
+    ) -> Self:
         """Diagram of a fitted estimator with a tree or an ordered rule list.
 
         Parameters
@@ -89,6 +89,8 @@ class TreeDisplay(Display):
         TreeDisplay
         """
         return cls(draw_tree(estimator, X, y, row=row))
+
+    of_result = from_estimator
 
     def chart(self) -> Chart:
         """Links behind nodes, and what is drawn beside each node."""

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearwood._estimators import take_rows
 from clearwood.columns.feature_space import EncodedTable, is_frame
 from clearwood.exceptions import InputError
+from clearwood.outcomes import OUTCOMES
+from clearwood.results import Result
 from clearwood.rules.rule_set import RuleSet, rows_for, rules_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 SMALLEST = 1e-12
 """Changes below this are treated as zero."""
 
 
-@dataclass(frozen=True)
-class Importances:
+@dataclass(frozen=True, repr=False)
+class Importances(Result):
     """Permutation importance of features for the rules and for the model.
 
     Attributes
@@ -36,6 +42,8 @@ class Importances:
         Number of rows of the measurement.
     """
 
+    _display = "clearwood.rules.importances.display:ImportancesDisplay"
+
     names: tuple[str, ...]
     rules: np.ndarray
     model: np.ndarray
@@ -44,6 +52,20 @@ class Importances:
     unused_features: tuple[str, ...]
     task: str
     n_rows: int
+
+    def __str__(self) -> str:
+        lost, table = OUTCOMES[self.task].lost, self.to_frame().round(3).to_string()
+        return f"{lost}, {self.n_rows:,} rows; errors: standard errors\n{table}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Importances and standard errors, one feature per row."""
+        import pandas as pd
+
+        columns = ("model", "model_error", "rules", "rules_error")
+        return pd.DataFrame(
+            {name: getattr(self, name) for name in columns},
+            index=pd.Index(self.names, name="feature"),
+        )
 
 
 class _Speaker:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -118,6 +118,11 @@ class FeatureGraphDisplay(Display):
                 "pass one of its own graphs."
             )
         return cls(single_graph(names, graph))
+
+    @classmethod
+    def of_result(cls, result: Any, /) -> Self:
+        """Display of a result."""
+        return cls(single_graph(result.shown_names, result))
 
     def chart(self) -> Chart:
         """Edges, and features above them; each links to its description on the page."""

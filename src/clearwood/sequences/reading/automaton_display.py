@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -130,7 +130,7 @@ class AutomatonDisplay(Display):
     @classmethod
     def from_explanation(
         cls, explanation: Any, *, most: int = 10, cutoff: float = 0.15
-    ) -> AutomatonDisplay:
+    ) -> Self:
         """Create the display from an explanation: a network's most frequent states.
 
         Parameters
@@ -161,6 +161,8 @@ class AutomatonDisplay(Display):
             len(words) - n_shown,
             hues=state_hues(np.sqrt(e.output_)),
         )
+
+    of_result = from_explanation
 
     @classmethod
     def from_estimator(

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from clearwood._numeric import as_generator
 from clearwood.columns.cells import unwrapped
 from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InputError, ModelError, PoorFidelityWarning
+from clearwood.results import Result
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.networks.as_module import add_filtered_states, module_of
 from clearwood.sequences.networks.estimators import HMMLSTM
@@ -53,6 +54,10 @@ from clearwood.sequences.recurrent.trace import (
 )
 from clearwood.sequences.recurrent.vectors import encoded, output_classes
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500)
 """Numbers of states among which "auto" selects."""
 
@@ -81,8 +86,8 @@ class SizeTried(NamedTuple):
     alone: SurrogateFidelity
 
 
-@dataclass(frozen=True, eq=False)
-class RecurrentExplanation:
+@dataclass(frozen=True, eq=False, repr=False)
+class RecurrentExplanation(Result):
     """Surrogate of a recurrent network, and its fidelity; see :func:`explain_rnn`.
 
     Attributes
@@ -128,6 +133,8 @@ class RecurrentExplanation:
         mean of their shares.
     """
 
+    _display = "clearwood.sequences.reading.automaton_display:AutomatonDisplay"
+
     fidelity_: NetworkFidelity
     states_: np.ndarray
     output_: np.ndarray
@@ -149,6 +156,10 @@ class RecurrentExplanation:
     def n_states(self) -> int:
         """Number of states."""
         return len(self.output_)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Fidelity, one surrogate per row."""
+        return self.fidelity_.to_frame()
 
     def __str__(self) -> str:
         return (

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from clearwood._words.numbers import percent_text
+from clearwood.results import Result
 from clearwood.sequences.recurrent.automaton import StateAutomaton, distilled
 from clearwood.sequences.recurrent.trace import NetworkTrace, probabilities
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LONGEST = 3
 """Number of previous symbols of the largest baseline table."""
@@ -43,8 +47,8 @@ class SurrogateFidelity(NamedTuple):
     n_lines: int
 
 
-@dataclass(frozen=True)
-class NetworkFidelity(Mapping[str, SurrogateFidelity]):
+@dataclass(frozen=True, repr=False)
+class NetworkFidelity(Result, Mapping[str, SurrogateFidelity]):
     """Fidelity of several surrogates of a network; prints as a table.
 
     Attributes
@@ -70,6 +74,14 @@ class NetworkFidelity(Mapping[str, SurrogateFidelity]):
         """Share of a constant's divergence that a surrogate removes."""
         constant = self.lines[CONSTANT].kl
         return 1.0 - self.lines[name].kl / constant if constant > 0 else 1.0
+
+    def to_frame(self) -> pd.DataFrame:
+        """Fidelity, one surrogate per row."""
+        import pandas as pd
+
+        return pd.DataFrame.from_dict(
+            self.lines, orient="index", columns=SurrogateFidelity._fields
+        )
 
     def __str__(self) -> str:
         head = f"on {self.n_steps:,} held-out steps"

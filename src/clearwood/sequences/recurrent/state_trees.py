@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
+from clearwood.results import Result
 from clearwood.rules import FeatureBins, Rule, Training, Tree
 from clearwood.rules.tree import print_tree
 from clearwood.search.losses import SQUARED_ERROR
@@ -26,6 +27,9 @@ from clearwood.search.trees.nodes import (
 )
 from clearwood.search.trees.splits import grow, next_split, prunings
 from clearwood.sequences.recurrent.trace import encode_sequences, last_steps, step_age
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_LEAVES = 64
 """Maximum before pruning; more than a complexity of 1 / 64 can keep."""
@@ -58,8 +62,8 @@ class StateTree(NamedTuple):
         return 2 * self.tree.n_leaves - 1
 
 
-@dataclass(frozen=True)
-class StateTrees:
+@dataclass(frozen=True, repr=False)
+class StateTrees(Result):
     """A tree per unit of a state; prints as rows of Table 17.
 
     Attributes
@@ -78,6 +82,14 @@ class StateTrees:
         """
         values = [float(getattr(tree, what)) for tree in self.trees]
         return float(np.mean(values)), float(np.std(values))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Fit and size of the trees, one unit per row."""
+        import pandas as pd
+
+        names = ("name", "r2", "depth", "size")
+        rows = [[getattr(tree, name) for name in names] for tree in self.trees]
+        return pd.DataFrame(rows, columns=["unit", *names[1:]])
 
     def __str__(self) -> str:
         lines = [f"{'unit':<12}{'R2':>8}{'depth':>8}{'size':>8}"]

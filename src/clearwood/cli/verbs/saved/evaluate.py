@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command
+from clearwood.cli.command import Answer, command
 from clearwood.cli.evaluation import (
     decisions_as_list,
     evaluate_rules,
@@ -28,7 +28,7 @@ from clearwood.cli.inputs import read_new_rows, read_saved
     *shared.CELLS,
     shared.as_json,
 )
-def evaluate(args: Any) -> Result:
+def evaluate(args: Any) -> Answer:
     """Evaluate the RULES of a file on the rows of DATA (CSV or Parquet).
 
     Prints each rule with its statistics on these rows, the scores of the rule set, and
@@ -48,4 +48,4 @@ def evaluate(args: Any) -> Result:
     }
     rows = f"{len(X):,} row{'s' * (len(X) != 1)}"
     about = f"Statistics on the {rows} of {args.data}.\n"
-    return Result(summary, lambda: f"{about}\n{evaluation_text(evaluated, rows)}")
+    return Answer(summary, lambda: f"{about}\n{evaluation_text(evaluated, rows)}")

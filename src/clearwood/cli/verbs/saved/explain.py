@@ -7,7 +7,7 @@ from typing import Any
 
 from clearwood._words.labels import printable
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command
+from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import numbered_row, read_rows, read_saved, row_names
 
 
@@ -23,7 +23,7 @@ from clearwood.cli.inputs import numbered_row, read_rows, read_saved, row_names
     *shared.CELLS,
     shared.as_json,
 )
-def explain(args: Any) -> Result:
+def explain(args: Any) -> Answer:
     """Explain the predictions of the RULES of a file for rows of DATA (CSV or Parquet).
 
     For each row: the rule that predicts and how the row satisfies it, the preceding
@@ -45,7 +45,7 @@ def explain(args: Any) -> Result:
         named = row_names(frame, args.id_column, taken)
         heads = [head | {args.id_column: cell} for head, cell in zip(heads, named)]
     both = list(zip(heads, records))
-    return Result(
+    return Answer(
         [head | one.as_dict() for head, one in both],
         lambda: "\n\n".join(f"{_head_text(head)}\n{one}" for head, one in both),
         indent=None,

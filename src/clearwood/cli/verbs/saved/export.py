@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command
+from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import read_saved
 
 # A literal, because the module that defines them loads numpy.
@@ -43,7 +43,7 @@ DIALECTS = (
     shared.out("the text"),
     shared.overwrite,
 )
-def export(args: Any) -> Result:
+def export(args: Any) -> Answer:
     """Export the RULES of a file as SQL, LaTeX or Python.
 
     SQL predicts inside a database; Python is a function without dependencies; LaTeX is
@@ -64,4 +64,4 @@ def export(args: Any) -> Result:
         )
     else:
         text = rules.to_latex() if kind == "latex" else rules.to_python(args.name)
-    return Result(out=lambda: text, prints_out=True)
+    return Answer(out=lambda: text, prints_out=True)

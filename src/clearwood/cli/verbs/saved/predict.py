@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command, json_text
+from clearwood.cli.command import Answer, command, json_text
 from clearwood.cli.inputs import read_rows, read_saved, row_names
 
 TAKEN = {"row", "prediction", "probabilities", "rule", "rules"}
@@ -34,7 +34,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "
         "begin with = + - @, a tab or a line break.",
     ),
 )
-def predict(args: Any) -> Result:
+def predict(args: Any) -> Answer:
     """Predict with the RULES of a file for each row of DATA (CSV or Parquet).
 
     Writes CSV with the row number, counted from 1, the prediction, the class
@@ -54,7 +54,7 @@ def predict(args: Any) -> Result:
         text = json_text(records, None) + "\n"
     else:
         text = _as_csv(columns, rules.classes, inert=args.for_spreadsheets)
-    return Result(out=lambda: text, prints_out=True)
+    return Answer(out=lambda: text, prints_out=True)
 
 
 def _predictions(rules: Any, frame: Any) -> dict[str, list[Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command
+from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import NewRows, numbered_row, read_new_rows, read_saved
 
 
@@ -33,7 +33,7 @@ from clearwood.cli.inputs import NewRows, numbered_row, read_new_rows, read_save
     *shared.CELLS,
     shared.overwrite,
 )
-def report(args: Any) -> Result:
+def report(args: Any) -> Answer:
     """Write an HTML report on the RULES of a file.
 
     With DATA (CSV or Parquet) all statistics are on its rows: the error if they have
@@ -54,4 +54,4 @@ def report(args: Any) -> Result:
         for name in ("title", "pos_label", "threshold", "held_out_from")
     }
     page = {**new_rows._asdict(), **options, "column_info": info, "row": row}
-    return Result(fitted=result, page=page)
+    return Answer(fitted=result, page=page)

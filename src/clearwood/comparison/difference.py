@@ -1,0 +1,266 @@
+"""Where the predictions of two models differ, such as a model and its successor."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearwood._words.labels import prediction_text, printable
+from clearwood._words.numbers import probability_text
+from clearwood._words.sentences import rows_in_words
+from clearwood.ensembles.black_box import predict_with, task_of
+from clearwood.ensembles.read import as_predictor
+from clearwood.exceptions import InputError, PoorFidelityWarning
+from clearwood.outcomes.intervals import UNKNOWN, Rate, mean_of, rate_of
+from clearwood.results import Result
+from clearwood.rules import RuleSet
+from clearwood.rules.decisions.in_words import aligned
+from clearwood.rules.monitoring.groups import labels_of
+from clearwood.simplifiers import RuleListClassifier, RuleListRegressor
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DIFFERENT, EQUAL = "different", "equal"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference(Result):
+    """Result of :func:`clearwood.difference`.
+
+    Attributes
+    ----------
+    n_rows : int
+    changed : Rate
+        For classes, the share of rows with another prediction; for values, the mean
+        absolute difference.
+    shift : Rate or None
+        For values, the mean of new minus old predictions.
+    table : DataFrame or None
+        For classes, numbers of rows by old (index) and new prediction (columns).
+    rules : RuleSet or None
+        Rules for the rows whose classes differ, or for the difference of values; None
+        where no row differs, or all do.
+    errors : dict of str to Rate
+        With ``y``: for the ``old`` and the ``new`` model the share of errors, or the
+        mean absolute error.
+    p : float
+        With ``y``: p value of the hypothesis that both are equally often closer to the
+        truth, by the sign test (McNemar's exact test for classes).
+    groups : dict of label to Rate
+        By group: the share of rows with another class, or the mean difference.
+    by : str
+        Name of the groups.
+    """
+
+    n_rows: int
+    changed: Rate
+    shift: Rate | None
+    table: pd.DataFrame | None
+    rules: RuleSet | None
+    errors: dict[str, Rate]
+    p: float
+    groups: dict[Any, Rate]
+    by: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Differences and errors, of all rows and by group, one per row."""
+        import pandas as pd
+
+        rates = {("all", "difference"): self.changed}
+        if self.shift is not None:
+            rates["all", "new minus old"] = self.shift
+        rates |= {("all", f"error, {who}"): rate for who, rate in self.errors.items()}
+        name = "difference" if self.shift is None else "new minus old"
+        rates |= {(label, name): rate for label, rate in self.groups.items()}
+        table = [(*key, *rate) for key, rate in rates.items()]
+        columns = [self.by or "group", "what", "value", "low", "high", "rows"]
+        return pd.DataFrame(table, columns=columns)
+
+    def __str__(self) -> str:
+        lines = [f"Predictions of two models on {rows_in_words(self.n_rows)}"]
+        if self.shift is None:
+            lines += [f"{self.changed} of rows have another class"]
+        else:
+            lines += [
+                f"mean absolute difference {self.changed.as_number()}, "
+                f"new minus old {self.shift.as_number()}"
+            ]
+        if self.table is not None:
+            head = ["old", *(f"new {prediction_text(c)}" for c in self.table.columns)]
+            rows = [
+                [prediction_text(label), *(f"{n:,}" for n in counts)]
+                for label, counts in zip(self.table.index, self.table.to_numpy())
+            ]
+            lines += ["", *aligned([head, *rows])]
+        if self.rules is not None:
+            lines += ["", "Where they differ:", str(self.rules)]
+        if self.errors:
+            texts = [f"{who} {self._text(rate)}" for who, rate in self.errors.items()]
+            kind = "error" if self.shift is None else "mean absolute error"
+            p = "" if np.isnan(self.p) else f", p {probability_text(self.p)}"
+            lines += ["", f"{kind}: {', '.join(texts)}{p}"]
+        if self.groups:
+            name = "another class" if self.shift is None else "new minus old"
+            rows = [
+                [printable(str(label)), f"{rate.rows:,}", self._text(rate)]
+                for label, rate in self.groups.items()
+            ]
+            lines += ["", *aligned([[printable(self.by), "rows", name], *rows])]
+        return "\n".join(lines)
+
+    def _text(self, rate: Rate) -> str:
+        return rate.as_share() if self.shift is None else rate.as_number()
+
+
+def difference(
+    old: Any,
+    new: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    by: Any = None,
+    max_rules: int = 5,
+    random_state: Any = None,
+) -> Difference:
+    """Describe where two models differ: rules, numbers of rows, errors, groups.
+
+    Parameters
+    ----------
+    old, new : model, RuleSet, callable or path
+        Fitted models for the same target, or files of ensembles. A callable returns a
+        label or value per row.
+    X : array-like or frame of shape (n_samples, n_features)
+        Rows to compare the models on, best not those of their fit.
+    y : array-like of shape (n_samples,), optional
+        True labels or values.
+    by : column label, or array-like of shape (n_samples,), optional
+        Groups of the rows.
+    max_rules : int, default=5
+        Maximum number of rules for the rows that differ.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of these rules.
+
+    Returns
+    -------
+    Difference
+        Prints as a table; ``to_frame()`` returns a frame.
+
+    Raises
+    ------
+    InputError
+        If one model predicts classes and the other values, or they have no class in
+        common.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> X, y = X[y > 0], y[y > 0].map({1: "versicolor", 2: "virginica"})
+    >>> old = DecisionTreeClassifier(max_leaf_nodes=2, random_state=0).fit(X, y)
+    >>> new = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
+    >>> found = cw.difference(old, new, X, y, random_state=0)
+    >>> found.table
+    new         versicolor  virginica
+    old
+    versicolor          48          6
+    virginica            0         46
+    >>> found.errors["old"].value, found.errors["new"].value
+    (0.06, 0.04)
+    """
+    models = [as_predictor(model) for model in (old, new)]
+    kinds = {_has_classes(model, X) for model in models}
+    if len(kinds) > 1:
+        raise InputError("One model predicts classes and the other values.")
+    before, now = (_predictions(model, X) for model in models)
+    if before.shape != now.shape:
+        raise InputError(
+            f"The models return predictions of shapes {before.shape} and {now.shape}."
+        )
+    n = len(before)
+    weight, truth = np.ones(n), None
+    if y is not None:
+        truth = np.asarray(y)
+        if truth.shape != (n,):
+            raise InputError(f"y must hold {n} values, found shape {truth.shape}.")
+    labels, name = (None, "") if by is None else labels_of(X, n, by)
+    if kinds == {True}:
+        if not set(before.tolist()) & set(now.tolist()):
+            raise InputError(
+                f"The models have no class in common: {sorted(set(before.tolist()))} "
+                f"and {sorted(set(now.tolist()))}."
+            )
+        apart = before != now
+        changed, shift, table = rate_of(apart, weight), None, _table(before, now)
+    else:
+        apart = now - before
+        changed, shift = mean_of(np.abs(apart), weight), mean_of(apart, weight)
+        table = None
+    rules = _rules(models, X, apart, max_rules, random_state)
+    of = rate_of if shift is None else mean_of
+    errors, p = {}, UNKNOWN
+    if truth is not None:
+        losses = [
+            one != truth if shift is None else np.abs(one - truth)
+            for one in (before, now)
+        ]
+        errors = {w: of(loss, weight) for w, loss in zip(("old", "new"), losses)}
+        p = _sign_test(*losses)
+    groups = {}
+    if labels is not None:
+        for label in sorted(set(labels.tolist()), key=str):
+            own = labels == label
+            groups[label] = of(apart[own], weight[own])
+    return Difference(n, changed, shift, table, rules, errors, p, groups, name)
+
+
+def _has_classes(model: Any, X: Any) -> bool:
+    if isinstance(model, RuleSet):
+        return bool(model.classes)
+    return task_of(model, X) == "classification"
+
+
+def _predictions(model: Any, X: Any) -> np.ndarray:
+    return np.asarray(predict_with(model, X, ()))
+
+
+def _table(before: np.ndarray, now: np.ndarray) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.crosstab(pd.Series(before, name="old"), pd.Series(now, name="new"))
+
+
+def _rules(
+    models: list[Any], X: Any, apart: np.ndarray, max_rules: int, random_state: Any
+) -> RuleSet | None:
+    """Rules of the rows whose classes differ, or of the difference of values."""
+    is_class = apart.dtype == bool
+    target = np.where(apart, DIFFERENT, EQUAL) if is_class else apart
+    if len(np.unique(target)) < 2:
+        return None
+
+    def model(rows: Any) -> np.ndarray:
+        before, now = (_predictions(one, rows) for one in models)
+        # For classes the probability of the second one, which is EQUAL.
+        return (before == now).astype(float) if is_class else now - before
+
+    make = RuleListClassifier if is_class else RuleListRegressor
+    fitted = make(model, max_rules=max_rules, random_state=random_state)
+    with warnings.catch_warnings():
+        # Rows that differ at random cannot be described; the statistics show it.
+        warnings.simplefilter("ignore", PoorFidelityWarning)
+        rules = fitted.fit(X, target).rules_
+    return rules.with_target("predictions" if is_class else "new minus old")
+
+
+def _sign_test(old: np.ndarray, new: np.ndarray) -> float:
+    from scipy.stats import binomtest
+
+    better = int((new.astype(float) < old).sum())
+    n = better + int((new.astype(float) > old).sum())
+    return float(binomtest(better, n).pvalue) if n else 1.0

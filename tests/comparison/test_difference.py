@@ -1,0 +1,132 @@
+"""Differences between two models whose predictions are known."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+from tests.cli.test_cli import failed, run
+from tests.wording import refuses, same_text
+
+import clearwood as cw
+from clearwood.outcomes.intervals import mean_of, rate_of
+from clearwood.rules import CategorySet, FeatureSpace, Interval, Rule, RuleList
+
+SPACE = FeatureSpace(("dose", "ward"), (None, ("west", "north")))
+
+
+def list_of(threshold, *more):
+    first = Rule((Interval(0, low=threshold),), "ill", (0.1, 0.9))
+    otherwise = Rule((), "well", (0.8, 0.2))
+    return RuleList((first, *more), otherwise, SPACE, ("well", "ill"), "state")
+
+
+OLD = list_of(0.5)
+NEW = list_of(0.7, Rule((CategorySet(1, (0,)),), "ill", (0.2, 0.8)))
+"""Differs where dose is from 0.5 to 0.7 and ward north, or below 0.5 and ward west."""
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame({
+        "dose": rng.uniform(size=400),
+        "ward": rng.choice(["west", "north"], 400),
+        "site": rng.choice(["A", "B"], 400),
+    })  # fmt: skip
+
+
+def test_classes(frame):
+    before, now = OLD.predict(frame), NEW.predict(frame)
+    y = np.where(np.arange(400) % 3 == 0, before, now)
+    found = cw.difference(OLD, NEW, frame, y, by="site", random_state=0)
+    apart = before != now
+    assert found.changed == rate_of(apart, np.ones(400))
+    for a in ("ill", "well"):
+        for b in ("ill", "well"):
+            assert found.table.loc[a, b] == ((before == a) & (now == b)).sum()
+    assert found.errors["old"].value == pytest.approx((before != y).mean())
+    assert found.errors["new"].value == pytest.approx((now != y).mean())
+    closer = int((now == y)[apart].sum())
+    assert found.p == pytest.approx(binomtest(closer, apart.sum()).pvalue)
+    for site, rate in found.groups.items():
+        own = (frame["site"] == site).to_numpy()
+        assert rate == rate_of(apart[own], np.ones(own.sum()))
+    # The rules find the two regions.
+    said = found.rules.predict(frame)
+    assert (said == np.where(apart, "different", "equal")).mean() > 0.97
+    assert found.rules.used_features == {0, 1}
+
+
+def test_values(frame):
+    X = frame[["dose"]]
+    y = X["dose"].to_numpy() + 0.2
+    old, new = (lambda X: np.asarray(X)[:, 0], lambda X: np.asarray(X)[:, 0].clip(0.6))
+    found = cw.difference(old, new, X, y, by=frame["site"], random_state=0)
+    gap = new(X) - old(X)
+    assert found.shift == mean_of(gap, np.ones(400))
+    assert found.changed == mean_of(np.abs(gap), np.ones(400))
+    assert found.table is None
+    assert found.errors["new"].value == pytest.approx(np.abs(new(X) - y).mean())
+    assert found.groups["A"].value == pytest.approx(gap[frame["site"] == "A"].mean())
+    assert found.rules.target == "new minus old"
+    assert np.corrcoef(found.rules.predict(X), gap)[0, 1] > 0.95
+    assert set(found.to_frame()["what"]) == {
+        "difference", "new minus old", "error, old", "error, new",
+    }  # fmt: skip
+
+
+def test_equal_models_have_no_rules(frame):
+    found = cw.difference(OLD, OLD, frame, OLD.predict(frame))
+    assert found.rules is None
+    assert found.changed.value == 0
+    assert found.p == 1
+    same_text(str(found))
+
+
+def test_in_words(frame):
+    y = NEW.predict(frame)
+    given = {"by": "site", "max_rules": 3, "random_state": 0}
+    same_text(str(cw.difference(OLD, NEW, frame, y, **given)))
+
+
+def test_values_in_words(frame):
+    old, new = (lambda X: np.asarray(X)[:, 0], lambda X: np.asarray(X)[:, 0].clip(0.6))
+    X, y = frame[["dose"]], frame["dose"]
+    given = {"by": frame["site"], "max_rules": 3, "random_state": 0}
+    same_text(str(cw.difference(old, new, X, y, **given)))
+
+
+WRONG = {
+    "tasks": (OLD, lambda X: np.zeros(len(X)), {}),
+    "no class in common": (
+        OLD, RuleList((), Rule((), 1, (0.0, 1.0)), SPACE, (0, 1)), {}
+    ),
+    "y": (OLD, NEW, {"y": ["ill"]}),
+    "by": (OLD, NEW, {"by": "hospital"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_models_that_cannot_be_compared_are_refused(frame, wrong):
+    old, new, given = WRONG[wrong]
+    with refuses(cw.exceptions.InputError):
+        cw.difference(old, new, frame, **given)
+
+
+def test_the_command(frame, tmp_path):
+    labelled = frame.assign(state=NEW.predict(frame))
+    labelled.to_csv(tmp_path / "data.csv", index=False)
+    OLD.save(tmp_path / "old.json")
+    NEW.save(tmp_path / "new.json")
+    files = [tmp_path / name for name in ("old.json", "new.json", "data.csv")]
+    asked = ["--target", "state", "--by", "site", "--random-state", "3", "--json"]
+    told = json.loads(run("difference", *files, *asked).stdout)
+    y = labelled["state"]
+    own = cw.difference(OLD, NEW, frame, y, by="site", random_state=3)
+    pd.testing.assert_frame_equal(
+        pd.DataFrame(told["differences"]), own.to_frame(), rtol=1e-6, check_dtype=False
+    )
+    assert cw.RuleSet.from_json(json.dumps(told["rules"])) == own.rules
+    assert failed(run("difference", *files, "--target", "x"), "'x'")
