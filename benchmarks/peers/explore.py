@@ -18,6 +18,10 @@ from benchmarks._study import Study, arguments, markdown_table
 
 N_TABLES, SHARE, SECONDS = 4, 0.3, 30
 KEYS = ["data"]
+COLUMNS = (
+    "task rows model size seconds auc log_loss printed printed_error ebm_seconds "
+    "ebm_auc ebm_log_loss rmse ebm_rmse"
+).split()
 TEXT = f"""\
 The first {N_TABLES} tables with two classes and the first {N_TABLES} with numeric
 targets of `fresh_tables.csv` that are marked `{{}}` and have no groups. `explore` has
@@ -83,9 +87,8 @@ def of_case(use, name):
     row["ebm_seconds"] = time.perf_counter() - begin
     of_peer = score(peer, test, y[held], classes)
     row |= {f"ebm_{name}": value for name, value in of_peer.items()}
-    # All cases have the same columns.
-    names = ["auc", "log_loss", "rmse", "ebm_auc", "ebm_log_loss", "ebm_rmse"]
-    return [{name: row.get(name, np.nan) for name in [*row, *names]}]
+    # All cases have the same columns, in the same order.
+    return [{name: row.get(name, np.nan) for name in COLUMNS}]
 
 
 def write_page(study, use):

@@ -22,7 +22,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from clearwood._estimators import take_rows
 from clearwood._numeric.progress import progress
 from clearwood._tables.target import Labelled
-from clearwood.exceptions import ClearwoodError, InterruptedFitWarning
+from clearwood.exceptions import ClearwoodError, InterruptedFitWarning, ModelError
 from clearwood.exploration.contenders import BOOSTING, MOST_PARTS, Contender
 from clearwood.outcomes import Outcome, outcome_of
 from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS
@@ -153,9 +153,13 @@ class Task(NamedTuple):
         """Values, or probabilities of the classes in order."""
         if not self.outcome.classes:
             return np.asarray(fitted.predict(X), dtype=float)
-        known = getattr(fitted, "classes_", getattr(fitted, "classes", None))
-        order = np.argsort(np.asarray(known))
-        return np.asarray(fitted.predict_proba(X))[:, order]
+        known = fitted.classes_ if hasattr(fitted, "classes_") else fitted.classes
+        if len(known) != len(self.outcome.classes):
+            raise ModelError(
+                f"The model has {len(known)} classes, but {self.target} has "
+                f"{len(self.outcome.classes)}."
+            )
+        return np.asarray(fitted.predict_proba(X))[:, np.argsort(known)]
 
 
 def auc_and_error(positive: np.ndarray, score: np.ndarray) -> tuple[float, float]:
@@ -175,20 +179,13 @@ def auc_and_error(positive: np.ndarray, score: np.ndarray) -> tuple[float, float
     return float(of_positive.mean()), error
 
 
-class Contest(NamedTuple):
-    """Models that were fitted in time, and sentences on the others."""
-
-    entries: tuple[Entry, ...]
-    notes: tuple[str, ...]
-
-
 def fit_all(
     task: Task,
     contenders: Sequence[Contender],
     seed: int,
     ends: float,
     verbose: bool,
-) -> Contest:
+) -> tuple[tuple[Entry, ...], list[str]]:
     """Fit contenders to each fold, and to all rows, until the time is over.
 
     Parameters
@@ -199,8 +196,15 @@ def fit_all(
     seed : int
     ends : float
         Time, on the monotonic clock, at which no further fit begins. The boosting and
-        the first model after it are always fitted.
+        the first readable model are always fitted.
     verbose : bool
+
+    Returns
+    -------
+    entries : tuple of Entry
+        The constant, and the models that were fitted in time.
+    notes : list of str
+        Sentences on the others.
     """
     boosted: list[Any] = [None] * (N_FOLDS + 1)
     entries, notes = [task.constant()], []
@@ -231,7 +235,7 @@ def fit_all(
             stacklevel=3,
         )
         notes.append("The fits were interrupted; some models are missing.")
-    return Contest(tuple(entries), tuple(notes))
+    return tuple(entries), notes
 
 
 def _fit(
