@@ -7,9 +7,13 @@ read each from its file.
 
 import importlib
 import warnings
+from functools import cache
 from importlib.metadata import version
+from shutil import which
+from tempfile import TemporaryDirectory
 
 import numpy as np
+from tests.ensembles.files import r_cases
 
 from benchmarks._study import Study, arguments, markdown_table
 from clearwood import read_ensemble
@@ -52,6 +56,32 @@ def case(library, kind, seeds):
     ]
 
 
+@cache
+def forests_of_r(seed):
+    """Folder with a forest of every kind, made once."""
+    folder = TemporaryDirectory()
+    r_cases.make(seed, folder.name)
+    return folder
+
+
+def case_of_r(kind, seeds):
+    """Worst differences over the forests of R of one kind."""
+    worst, n_rows = [], 0
+    for seed in range(1, seeds + 1):
+        folder = forests_of_r(seed).name
+        worst.append(r_cases.worst_difference(folder, kind))
+        n_rows += len(r_cases.rows(folder))
+    return [
+        {
+            "models": seeds,
+            "rows": n_rows,
+            "raw": max(worst),
+            "link": np.nan,
+            "other_labels": 0,
+        }
+    ]
+
+
 def difference(ours, native, in_float32):
     """Largest difference: float32 steps, or relative to the value in float64."""
     ours = np.asarray(ours, np.float64).reshape(np.shape(native))
@@ -83,10 +113,15 @@ def main():
             for library in LIBRARIES
             for kind in kinds[library]
         }
+        | {
+            ("r", kind): lambda kind=kind: case_of_r(kind, max(1, seeds // 2))
+            for kind in r_cases.CASES
+            if which("Rscript")
+        }
     )
     frame = study.frame()
     parts = []
-    for library in LIBRARIES:
+    for library in frame.library.unique():
         part = frame[frame.library == library]
         unit = "float32 steps" if library == "xgboost" else "relative"
         header = ["kind", "models", "rows", f"raw sums ({unit})",
@@ -95,8 +130,9 @@ def main():
         total = ["all", part.models.sum(), part.rows.sum(), part.raw.max(),
                  part.link.max(), part.other_labels.sum()]  # fmt: skip
         name = "xgboost-cpu" if library == "xgboost" else library
+        title = "R" if library == "r" else f"{library} {version(name)}"
         parts += [
-            f"## {library} {version(name)}",
+            f"## {title}",
             markdown_table(header, [*part[columns].to_numpy().tolist(), total]),
         ]
     study.write_markdown(

@@ -23,8 +23,8 @@ from clearwood._tables.learning import (
     select_used_columns,
 )
 from clearwood._words.labels import prediction_text, printable
-from clearwood._words.numbers import number_text, probability_text
-from clearwood.circuits.base import BaseSPN, encoded, encoded_block, held_out
+from clearwood._words.numbers import probability_text
+from clearwood.circuits.base import BaseSPN, encoded_block, held_out
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.all_rows import AllRows
@@ -37,7 +37,7 @@ from clearwood.circuits.nodes import Node, Sum
 from clearwood.circuits.queries.conditioning import known, of_columns
 from clearwood.circuits.queries.table_cells import cell_surprisals, per_cell
 from clearwood.circuits.reading.outline import class_model_of
-from clearwood.circuits.table_variables import TableVariables, with_labels
+from clearwood.circuits.table_variables import TableVariables, encoded, with_labels
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_apart, check_table, check_target
 from clearwood.columns.variables import read_variables
@@ -52,6 +52,9 @@ if TYPE_CHECKING:
 
 NO_EVIDENCE = 1e-9
 """Differences of log probabilities that are rounding."""
+
+CHOICE_FRACTION = 1 / 3
+"""Share of the rows on which the model of the class is chosen."""
 
 SHOWN = 5
 """Number of cells named in the text about a row."""
@@ -112,9 +115,10 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         ``n_networks=5`` predicts classes better nearly everywhere.
     per_class : bool or None, default=None
         Whether to learn a separate network per class, below one sum over classes. None:
-        independent columns in each class (naive Bayes), unless one of these two has a
-        log loss on held-out rows that is smaller by more than a standard error; with
-        fewer than 20 training rows of a class, one network.
+        independent columns in each class (naive Bayes), unless one of these two, fitted
+        to two thirds of the rows, has a log loss on the others that is smaller by more
+        than a standard error; with fewer than 20 rows, one network. Networks per class
+        are candidates if each class has 20 of these rows.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the default network; a given ``network`` has its own.
 
@@ -231,28 +235,27 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         variables: TableVariables,
         rows: AllRows | None,
     ) -> Circuit:
-        """One network, one per class, or naive Bayes, as validation rows choose."""
-        apart = partial(by_class, network._learn)
-        learners: tuple[Any, ...] = (None,) if self.per_class is False else (apart,)
-        train, valid = values, None
-        if self.per_class is None:
-            learners = (partial(by_class, independent), None, apart)
+        """One network, one per class, or naive Bayes, as new rows choose."""
+        per_class = partial(by_class, network._learn)
+        learn: Any = per_class if self.per_class else None
+        chooses = network.validation_fraction and len(values) >= LEAST_ROWS
+        if self.per_class is None and chooses:
+            # Networks are selected by validation rows, on which they look too good.
             rng = as_generator(network.random_state)
-            train, valid = held_out(values, network.validation_fraction, rng)
+            train, new = held_out(values, CHOICE_FRACTION, rng)
             n_rows = np.bincount(train[:, -1].astype(int), minlength=len(self.classes_))
-            if not len(valid) or n_rows.min() < LEAST_ROWS:
-                train, valid, learners = values, None, (None,)
-        circuits = [
-            network.learn_circuit(joint, train, variables, valid, learn, rows)
-            for learn in learners
-        ]
-        best, *others = circuits
-        for other in others:
-            assert valid is not None  # as there are several
-            log_p = [log_of_class(circuit, valid) for circuit in (other, best)]
-            if is_clearly_greater(*log_p):
-                best = other
-        return best
+            enough = n_rows.min() >= LEAST_ROWS
+            learners = [NAIVE_BAYES, None] + [per_class] * bool(enough)
+            best = np.full(len(new), -np.inf)
+            for candidate in learners:
+                circuit = network.learn_circuit(
+                    joint, train, variables, learn=candidate
+                )
+                log_p = log_of_class(circuit, new)
+                if candidate is NAIVE_BAYES or is_clearly_greater(log_p, best):
+                    learn, best = candidate, log_p
+        valid = values[:0] if learn is NAIVE_BAYES else None  # which needs none
+        return network.learn_circuit(joint, values, variables, valid, learn, rows)
 
     @property
     def chosen_(self) -> str:
@@ -334,8 +337,9 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         list of ClassEvidence
             One per row; printed, it shows the most important cells.
         """
-        values = self._encoded(X)
-        values = known(self.circuit_, values)
+        from clearwood.circuits.reading.anomalies import entry_text
+
+        values = known(self.circuit_, self._encoded(X))
         joint = log_joint(self.circuit_, values)
         classes = self.classes_.tolist()
         label = joint.argmax(axis=1)
@@ -357,8 +361,8 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
                 classes[label[i]],
                 float(share[i]),
                 {
-                    columns.names[j]: (_text(row[j], labels), float(added[i, j]))
-                    for j, labels in enumerate(columns.categories)
+                    name: (entry_text(columns, j, row[j]), float(added[i, j]))
+                    for j, name in enumerate(columns.names)
                     if not np.isnan(added[i, j])
                 },
             )
@@ -427,6 +431,9 @@ def independent(table: LearningTable, rng: np.random.Generator) -> Node:
     return product_of(Block.from_slice(whole, independent=True).leaves(ALPHA, False))
 
 
+NAIVE_BAYES = partial(by_class, independent)
+
+
 def _of_class(values: np.ndarray, k: int) -> np.ndarray:
     return values[values[:, -1] == k, :-1]
 
@@ -449,10 +456,6 @@ def log_odds(log_joint: np.ndarray, label: np.ndarray) -> np.ndarray:
     )
     with np.errstate(invalid="ignore"):  # NaN for cells too far out
         return own - others
-
-
-def _text(value: float, labels: tuple[Any, ...] | None) -> str:
-    return number_text(value) if labels is None else str(labels[int(value)])
 
 
 def of_class(values: np.ndarray, label: float) -> np.ndarray:

@@ -101,6 +101,10 @@ class MiniSPN(BaseSPN):
 
     Notes
     -----
+    Of more than 50,000 training rows, a random sample of that size determines the
+    structure, and EM estimates the parameters from all rows. With ``preset="paper"``
+    all rows determine both.
+
     Continuous columns have densities, so the log density has the unit of the data:
     a column in grams in place of kilograms adds a constant. Rows have no weights: tests
     of independence need to know how many there are.

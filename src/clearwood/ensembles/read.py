@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from clearwood._memory import memory_allowed
 from clearwood._words.labels import check_names
 from clearwood.codec.documents import Place, parse_json, refuse_table
 from clearwood.codec.files import read_bytes
+from clearwood.columns.feature_space import is_frame
 from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
+from clearwood.ensembles.r import node_tables
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import (
     InputError,
@@ -51,11 +54,16 @@ REFUSED = {
 }
 KNOWN = (
     "XGBoost's JSON (.json) or UBJSON (.ubj), LightGBM's text (.txt), CatBoost's JSON "
-    "(.json) and, of scikit-learn, skops (.skops)"
+    "(.json), of scikit-learn skops (.skops) and, of R, tables of trees (.csv)"
 )
 
 
-def read_ensemble(model: Any, *, max_memory: int | None = None) -> TreeEnsemble:
+def read_ensemble(
+    model: Any,
+    *,
+    levels: Mapping[str, Any] | None = None,
+    max_memory: int | None = None,
+) -> TreeEnsemble:
     """Read a fitted tree ensemble, without refitting or changing it.
 
     Files are read by Clearwood's own parsers, which validate all content; they need
@@ -71,7 +79,12 @@ def read_ensemble(model: Any, *, max_memory: int | None = None) -> TreeEnsemble:
         From XGBoost, LightGBM and CatBoost:
         their estimators and boosters, and the path (str or Path) of a model file:
         XGBoost's JSON or UBJSON, LightGBM's text, CatBoost's JSON, scikit-learn's
-        models saved by skops. A ``TreeEnsemble`` is returned as is.
+        models saved by skops. From R: a frame, or a file in CSV, with the rows of
+        ``randomForest::getTree`` or ``ranger::treeInfo``, one tree after the other.
+        A ``TreeEnsemble`` is returned as is.
+    levels : dict of str to (sequence or None), optional
+        For a table from R, which does not contain them: all predictors, in order, with
+        the levels of each factor (``rf$forest$xlevels``), and None for numbers.
     max_memory : int, optional
         Bytes that the content of a file may take; by default 64 MiB and ten times the
         size of the file. Allow more for a file that you trust.
@@ -106,8 +119,16 @@ def read_ensemble(model: Any, *, max_memory: int | None = None) -> TreeEnsemble:
 sklearn.ensemble.GradientBoostingRegressor>
     """
     with memory_allowed(max_memory):
-        ensemble = read_trees(model)
-    if ensemble is model or isinstance(model, str | Path):
+        ensemble = read_trees(model, levels)
+    if (
+        levels is not None
+        and ensemble.details.get("library") not in node_tables.PACKAGES
+    ):
+        raise InputError(
+            f"levels is for tables of forests from R; {ensemble.source} contains its "
+            "own. Omit levels."
+        )
+    if ensemble is model or isinstance(model, str | Path) or is_frame(model):
         return ensemble
     try:
         return as_it_predicts(ensemble, model)
@@ -118,12 +139,14 @@ sklearn.ensemble.GradientBoostingRegressor>
         ) from None
 
 
-def read_trees(model: Any) -> TreeEnsemble:
+def read_trees(model: Any, levels: Mapping[str, Any] | None = None) -> TreeEnsemble:
     """Read an ensemble without comparing it with the predictions of the model.
 
     Parameters
     ----------
-    model : fitted estimator, path or TreeEnsemble
+    model : fitted estimator, path, frame or TreeEnsemble
+    levels : dict, optional
+        See :func:`read_ensemble`.
 
     Returns
     -------
@@ -132,7 +155,9 @@ def read_trees(model: Any) -> TreeEnsemble:
     if isinstance(model, TreeEnsemble):
         return model
     if isinstance(model, str | Path):
-        return read_document(read_bytes(model), str(model))
+        return read_document(read_bytes(model), str(model), levels)
+    if is_frame(model) and node_tables.is_forest(model.columns):
+        return node_tables.read_frame(model, levels)
     for base in type(model).__mro__:
         library = base.__module__.partition(".")[0]
         if library in LIBRARIES:
@@ -160,7 +185,9 @@ def _reader_of(library: str) -> Any:
 # Files
 
 
-def read_document(data: bytes, name: str) -> TreeEnsemble:
+def read_document(
+    data: bytes, name: str, levels: Mapping[str, Any] | None = None
+) -> TreeEnsemble:
     """Read the content of a model file.
 
     Parameters
@@ -168,12 +195,17 @@ def read_document(data: bytes, name: str) -> TreeEnsemble:
     data : bytes
     name : str
         The file's name, for messages.
+    levels : dict, optional
+        See :func:`read_ensemble`.
 
     Returns
     -------
     TreeEnsemble
     """
-    ensemble = _read_content(data, name)
+    if node_tables.begins_forest(data):
+        ensemble = node_tables.read_csv(data, name, levels)
+    else:
+        ensemble = _read_content(data, name)
     try:
         check_names(ensemble.features.names, "The list of features")
     except InputError as error:

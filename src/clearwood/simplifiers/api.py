@@ -193,6 +193,7 @@ def simplify(
     def find(rows: RowsOfTable, table: RowBlocks | None = None) -> tuple[RuleSet, Any]:
         return _find(model, rows, groups, table, method, random_state, pinned, settings)
 
+    ensemble = None
     if is_read_in_blocks(X):
         if groups is not None:
             raise InputError(
@@ -201,8 +202,10 @@ def simplify(
             )
         rules = simplify_table(find, model, X, y, sample_weight, max_samples)
     else:
-        rules, _ = find(RowsOfTable(X, y, sample_weight))
-    return rules if column_info is None else rules.with_columns(column_info)
+        rules, ensemble = find(RowsOfTable(X, y, sample_weight))
+    if column_info is not None:
+        rules = rules.with_columns(column_info)
+    return rules.found_for(ensemble)
 
 
 def _find(

@@ -5,6 +5,9 @@ import pytest
 from tests.circuits.learning.test_golden import table
 from tests.circuits.made import GOLDEN, space
 
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.learning import fitting
 from clearwood.circuits.learning.clusters import ALPHA, Starts
 from clearwood.circuits.learning.dependence import split_columns
 from clearwood.circuits.learning.fitting import (
@@ -54,6 +57,38 @@ def test_leaves_and_smoothing_are_chosen(name, n_rows):
     assert best.alpha == options.alphas[int(np.argmax(scores[trees]))]
     has_tree = any(isinstance(node, ChowLiuTree) for node in walk(best.root))
     assert has_tree == (trees and n_rows == 400)
+
+
+def test_structure_is_of_a_sample_and_parameters_are_of_all_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    shares = np.linspace(0.1, 0.9, 12)
+    rows = (rng.random((4400, 12)) < shares).astype(float)
+    whole = LearningTable(rows[:4000], rows[4000:], space([2] * 12))
+    sizes = []
+    whole_slice = Slice.from_table
+
+    def from_table(train, valid, features):
+        sizes.append((len(train), len(valid)))
+        return whole_slice(train, valid, features)
+
+    monkeypatch.setattr(Slice, "from_table", from_table)
+
+    def learned(n_rows, table=whole):
+        monkeypatch.setattr(fitting, "STRUCTURE_ROWS", n_rows)
+        rng = np.random.default_rng(1)
+        root = mini_spn(table, 0.0005, Options(hidden=False), rng)
+        alone = np.where(np.eye(12, dtype=bool), 1.0, np.nan)
+        log = compile_circuit(Circuit(root, whole.features)).log_likelihood(alone)
+        return [*np.exp(log), rng.random()]
+
+    # Shares in 500 rows differ by about .02 from those in all.
+    found = learned(500)[:-1]
+    np.testing.assert_allclose(found, rows[:4000].mean(axis=0), atol=5e-3)
+    assert sizes.pop() == (500, 100)
+    assert learned(4000) == learned(10**6)  # bit for bit, and as many draws
+    assert sizes == [(4000, 400)] * 2
+    learned(500, whole._replace(valid=rows[:0]))
+    assert sizes.pop() == (4000, 0)  # no EM without validation rows
 
 
 def test_more_starts_or_trees_mend_what_one_start_takes_for_noise():

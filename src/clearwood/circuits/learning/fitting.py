@@ -65,6 +65,16 @@ class LearningTable(NamedTuple):
         """Log density of the validation rows."""
         return compile_circuit(Circuit(root, self.features)).log_likelihood(self.valid)
 
+    def sampled(self, n_rows: int, rng: np.random.Generator) -> LearningTable:
+        """At most ``n_rows`` training rows, and a fifth as many validation rows."""
+        if len(self.train) <= n_rows or not len(self.valid):
+            return self._replace(all_rows=None)
+        train, valid = (
+            part[np.sort(rng.permutation(len(part))[:n])]
+            for part, n in ((self.train, n_rows), (self.valid, n_rows // 5))
+        )
+        return LearningTable(train, valid, self.features)
+
     def score(self, root: Node) -> float:
         """Mean log density of the validation rows."""
         return float(self.log_density(root).mean())
@@ -145,6 +155,15 @@ MOST_ROWS = 10_000
 """Maximum number of training rows of these sweeps; all refine the tree selected."""
 
 
+STRUCTURE_ROWS = 50_000
+"""Maximum number of training rows that MiniSPN learns the structure from. Held-out rows
+are about as likely as with all rows: larger networks fit the same rows twice."""
+
+MOST_SWEEPS, FEWEST_SWEEPS = 50, 3
+"""Maximum number of sweeps of EM over all rows after those over a sample: they cost no
+more than as many sweeps over the sample, unless these are fewer."""
+
+
 class Candidate(NamedTuple):
     """Options and score of a circuit selected on validation rows; see `assemble`."""
 
@@ -166,8 +185,14 @@ def mini_spn(
     options: Options,
     rng: np.random.Generator,
 ) -> Node:
-    """Split rows first, into two clusters, if validation rows support it (4.2.2)."""
-    whole = Slice.from_table(table.train, table.valid, table.features)
+    """Split rows first, into two clusters, if validation rows support it (4.2.2).
+
+    If there are many rows, the structure is learned from a sample of them; then EM
+    refines the parameters on all.
+    """
+    is_paper = options == PAPER_OPTIONS  # which leaves nothing to select_leaves
+    sample = table if is_paper else table.sampled(STRUCTURE_ROWS, rng)
+    whole = Slice.from_table(sample.train, sample.valid, table.features)
 
     by_columns = partial(
         split_columns, significance_level=significance_level, balanced=options.balanced
@@ -180,20 +205,23 @@ def mini_spn(
 
         return _grow(whole, [by_rows, by_columns], options)
 
-    if options == PAPER_OPTIONS:  # which leaves nothing to select_leaves
+    if is_paper:
         return assemble(grow_from(options.later[0]), ALPHA, trees=False)
     candidates = [
-        select_leaves(grow_from(later), table, options) for later in options.later
+        select_leaves(grow_from(later), sample, options) for later in options.later
     ]
     best = max(candidates, key=SCORE)
-    sample, alpha = table._replace(all_rows=None), best.alpha
+    alpha = best.alpha
     found = polished(best.root, alpha, sample, options)
     if options.hidden and len(table.valid):
-        hidden = latent_tree(sample, N_STATES, options, rng, table.score(found))
+        hidden = latent_tree(sample, N_STATES, options, rng, sample.score(found))
         # Clusters can be read: a tree has to be likelier by a standard error, at least.
-        if is_clearly_greater(table.log_density(hidden), table.log_density(found)):
+        if is_clearly_greater(sample.log_density(hidden), sample.log_density(found)):
             found, alpha = hidden, ALPHA
-    return found if table.all_rows is None else polished(found, alpha, table, options)
+    if table.all_rows is None and sample.train is table.train:
+        return found
+    sweeps = MOST_SWEEPS * len(sample.train) // len(table.train)
+    return polished(found, alpha, table, options, sweeps=max(sweeps, FEWEST_SWEEPS))
 
 
 def is_clearly_greater(logs: np.ndarray, others: np.ndarray) -> bool:

@@ -1,0 +1,1 @@
+"""Readers of forests from R."""
