@@ -116,7 +116,7 @@ class RuleSet(Editable, Exportable, Storable, Result):
 
     @property
     def task(self) -> str:
-        """``"classification"`` or ``"regression"``."""
+        """``"classification"``, ``"regression"`` or ``"survival"``."""
         return self.outcome.task
 
     @property
@@ -288,6 +288,32 @@ class RuleSet(Editable, Exportable, Storable, Result):
 
             return predicted_on(self, X, shares=True)
         return self._map_rows(X, type(self).answers_encoded)
+
+    def predict_survival_function(self, X: Any, times: Any) -> np.ndarray:
+        """Survival probabilities of each row at some times.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        times : array-like of shape (n_times,)
+            Beyond the last time of the rows of a rule, the curve is constant.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_times)
+        """
+        if not self.outcome.horizons:
+            raise InputError("These rules are not for survival; use predict.")
+        where = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        if where.ndim > 1 or not (where >= 0).all():
+            raise InputError(f"times is {times!r}; expected numbers, at least 0.")
+        if any(rule.curve is None for rule in self):
+            raise InputError(
+                "A rule has no survival curve, as it was added by hand; fit the rules "
+                "again."
+            )
+        curves = np.array([rule.curve.at(where) for rule in self])  # type: ignore
+        return curves[self.apply(X)]
 
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`answers_by`, for a table encoded by ``features.encode``."""

@@ -158,7 +158,8 @@ def alternatives(
     estimator : fitted estimator that finds rules
         A list, a tree or any other rules; not changed.
     X : array-like or frame of shape (n_samples, n_features)
-        At least one row. The time is proportional to the number of distinct ones.
+        At least one row, not sparse. The time is proportional to the number of distinct
+        rows.
     n_rules : int, default=3
         Maximum number of rules, the default rule included. The time is exponential in
         it: 3 takes seconds; for 4, set ``max_literals=1``.
@@ -248,7 +249,8 @@ def alternatives(
         int(n_rules),
         int(max_literals),
         fidelity(rules),
-        f"{rules.n_rules} rules of at most {longest} literals",
+        f"{rules.n_rules} rule{'s' * (rules.n_rules != 1)} of at most {longest} "
+        f"literal{'s' * (longest != 1)}",
         1.0 - found.bound,
         shown,
         fidelity(shown),
