@@ -251,6 +251,9 @@ TRANSFORMERS = [cw.MDLPDiscretizer, cw.BinaryBinner, cw.SPNImputer]
 SEQUENCE_MODELS = [cw.HMMLSTM, cw.HiddenMarkovModel]
 """They read steps in their order, texts too, so that what holds for rows does not."""
 
+SURVIVAL_RULES = [cw.RuleListSurvival, cw.DistilledTreeSurvival]
+"""Their target is a table of times; see ``simplifiers/survival``."""
+
 DENSITIES = {
     cw.MiniSPN: {},
     cw.LearnSPN: {"penalty": 0.4, "significance_level": 0.0015},

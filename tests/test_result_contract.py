@@ -90,6 +90,9 @@ def local():
 SURROGATE = SurrogateFidelity(0.1, 0.9, 0.01, 3)
 RESULTS = {
     "RuleList": classes_rules,
+    "Conditionals": lambda: cw.MiniSPN(random_state=0).fit(iris()[0]).conditional(
+        {"0": 1, "1": 0}
+    ),
     "RuleSum": lambda: cw.rules.RuleSum(
         (cw.Rule((cw.Interval(0, low=1.0),), 2.0),), cw.Rule((), 1.0),
         cw.FeatureSpace(("<a>",), (None,)),

@@ -15,9 +15,9 @@ import numpy as np
 
 from benchmarks._study import Study, arguments, markdown_table, simplifier
 from benchmarks.few_rules.cases import make_case
-from benchmarks.few_rules.optimal_lists import least_of_all, least_of_lists
 from benchmarks.few_rules.optimal_trees import (
     all_cuts,
+    least_of_all,
     optimal_trees,
     statements_of,
 )
@@ -31,6 +31,7 @@ from clearwood.search import (
     make_problem,
     make_sum_problem,
 )
+from clearwood.search.lists.optimal import optimal_lists, orderings
 from clearwood.search.trees.grow import grow_trees, improve, merged
 from clearwood.search.trees.nodes import (
     TREE_PENALTY,
@@ -40,6 +41,7 @@ from clearwood.search.trees.nodes import (
     root_of,
 )
 from clearwood.search.trees.splits import grow, next_split
+from clearwood.simplifiers._common.scoring import at_stake
 from clearwood.simplifiers.additive import RIDGE
 from clearwood.simplifiers.distilled_tree import SOFTNESS
 
@@ -57,8 +59,8 @@ SIZES = (2, 3, 4, 5, 8)
 DEPTH = 4
 """No tree of five leaves is deeper."""
 
-LIST_BOXES = {2: (1, 2), 3: (2, 2), 4: (3, 1)}
-"""Lines of the best lists: boxes, and most statements in each."""
+LIST_STATEMENTS = {2: 2, 3: 2, 4: 1}
+"""Most statements in a line of the best lists, by their number of lines."""
 
 MOST_STATEMENTS, MOST_DEPTH = 24, 5
 """Of what trees ask, those over which the best tree is sought."""
@@ -87,7 +89,7 @@ def main():
 def rows_of(case):
     """The training rows as an estimator prepares them, without synthetic ones."""
 
-    def seen(self, training, settings, generator):
+    def seen(self, training, generator):
         raise _Seen(training)
 
     asking = simplifier(
@@ -109,8 +111,12 @@ def certified(name):
     begin = time.process_time()
     best = {t.n_leaves: objective(t) for t in optimal_trees(problem, cuts, 8, DEPTH)}
     tree_seconds, begin = time.process_time() - begin, time.process_time()
+    orders = orderings(grid, [cut for cut in cuts if grid.is_category[cut[0]]])
     lists = {
-        size: least_of_lists(problem, cuts, *how)[0] for size, how in LIST_BOXES.items()
+        size: optimal_lists(
+            grid, training.loss, orders, size - 1, max_literals=most
+        ).best.loss
+        for size, most in LIST_STATEMENTS.items()
     }
     list_seconds = time.process_time() - begin
     pool = candidate_boxes(
@@ -183,19 +189,19 @@ def with_best_trees(problem, max_leaves):
     return [found[size] for size in sorted(found)]
 
 
-def fit_trees(self, training, settings, generator, *, grown, costs):
+def fit_trees(self, training, generator, *, grown, costs):
     """A DistilledTree's step, with another search."""
     loss = training.soft_loss(SOFTNESS)
     problem = make_tree_problem(
         training.grid,
         loss,
         training.counts,
-        TREE_PENALTY,
+        at_stake(loss) * TREE_PENALTY,
         min_samples_leaf=self.min_samples_leaf,
     )
     trees = grown(problem, self.max_rules)
     costs.extend((tree.n_leaves, objective(tree)) for tree in trees)
-    return [trees]
+    return trees
 
 
 def held_out(name, split):
@@ -293,13 +299,13 @@ says nothing. Seconds of the processor, for the exact searches of all K."""
 MEANS = """Means over the sets of what is lost, as a share of what one line loses.
 **Best tree**: dynamic programming over all trees; exact up to 5 leaves, and at 8 over
 those no deeper than four splits. **Best list**: exact over all lists whose lines have
-two statements at most (K = 2, 3), or one (K = 4). The search for lists and sums is not
-held to so few statements and can lose less; where a list loses more, the search has
-missed a better one. Up to K = 5 no tree loses less than the best tree. For lists of
-more lines no bound was found but that of the cells: a later line may win whatever the
-earlier ones leave, so that the best gains of single lines, summed, bound nothing. A
-tree of K leaves is a list of K lines, so that the best list of lines of any length
-loses no more than the best tree."""
+two statements at most (K = 2, 3), or one (K = 4), and any number of rows; the search of
+`clearwood.alternatives`. The search for lists and sums is not held to so few statements
+and can lose less; where a list loses more, the search has missed a better one. Up to K
+= 5 no tree loses less than the best tree. For lists of more lines no bound was found
+but that of the cells: a later line may win whatever the earlier ones leave, so that the
+best gains of single lines, summed, bound nothing. A tree of K leaves is a list of K
+lines, so that the best list of lines of any length loses no more than the best tree."""
 
 EACH = """The same set by set, in units of the loss, with the largest number of
 statements in a line of the list: where it is more than two (K = 2, 3) or one (K = 4),

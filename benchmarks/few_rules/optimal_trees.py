@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.few_rules import _optimal_kernels as optimal
+from clearwood._kernels.search_trees import leaf_loss
 from clearwood.search.grid import Grid
 from clearwood.search.trees.nodes import GrownNode, TreeProblem, inner_nodes, root_of
 
@@ -185,6 +186,12 @@ def cells(problem: TreeProblem, questions: Orders) -> tuple[np.ndarray, np.ndarr
     n_cells = found.shape[1]
     sums = [np.bincount(cell, one, n_cells) for one in problem.stats.T]
     return np.ascontiguousarray(found), np.stack(sums, axis=1)
+
+
+def least_of_all(problem: TreeProblem, statements: Iterable[Statement]) -> float:
+    """What is lost where rows that no statement parts say the same, and others not."""
+    _, stats = cells(problem, Orders.of(problem.grid, statements))
+    return sum(leaf_loss(line, problem.leaf) for line in stats) + problem.constant
 
 
 class _Search:

@@ -48,9 +48,16 @@ APART = 3.0
 """Points of accuracy from which on a rival differs from its printed figure."""
 
 IN_WORDS = """\
-- **By default**, calibrated, the forest has the lowest log loss of all methods on \
-eight of 15 sets, and the highest mean accuracy of those that run on all of them. \
-The average over graphs as it is, that of the thesis, is too certain.
+- **By default**, calibrated, the forest has the lowest log loss of all methods on 8 \
+of 19 sets, and the highest mean accuracy of the methods that run on all of them. \
+The average over graphs as it is, that of the thesis, is too certain. Satimage and \
+letter, where Dirichlet means alone raise the log loss, are better by default: 0.281 \
+and 0.374, where the thesis' prior has 0.732 and 0.575, logistic regression 0.362 \
+and 0.527.
+- **Where it is not good**: isolet, with 617 numbers and 26 classes, has an accuracy \
+of 85 % by default, logistic regression 94 %; arcene takes 26 minutes a fold, \
+because its numbers without a threshold are halved and nearly all hang together, and \
+so its cross-validation has rivals only. Of ad there is the first fold.
 - **Rivals beside the thesis' figures.** On the sets whose levels are those of the \
 thesis (corral, flare, lymphography, vote, mofn_3_7_10, chess, breast, heart_mdlp) \
 all are within 3 points, but for BART on corral, which is better here (stochtree grows \
@@ -253,6 +260,9 @@ def duels(wide):
         cells = []
         for name, sign in (("accuracy", 1), ("loss", -1)):
             gap = sign * (wide[name][better] - wide[name][other]).dropna()
+            if not len(gap):
+                cells += ["", ""]  # no probabilities
+                continue
             cells.append(f"{(gap > 0).sum()} : {(gap < 0).sum()}")
             cells.append(f"{sign * gap.median():+.3f}")
         rows.append([better, other, *cells])

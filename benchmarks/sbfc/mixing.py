@@ -38,12 +38,14 @@ of -588,872.70 in every chain and all 20 features with probability 1; R-hat is b
 1.01. The R package's two seeds ended at -589,027 and -588,906. Chains of moves \
 find the same features, and one of them the same graph, but their log posteriors do \
 not agree.
-- **arcene** ties too many features together for sums over forests, so that there is \
-nothing but the moves; 30,000 of them for each chain are not enough. Chains end in \
-graphs whose log posteriors differ by hundreds (binned by MDLP) or thousands (in \
-halves), some features are signal in one chain and noise in another, and `fit` warns \
-of it. More draws, in proportion to the features, or sums over forests of many \
-features would be needed.
+- **arcene**, binned by MDLP, ties too many features together for sums over forests. \
+The thesis' moves do not mix: after 30,000 of them for each chain, R-hat of the log \
+posterior is 1.83, and chains end in graphs whose log posteriors differ by hundreds. \
+Exchanges of edges, with which `fit` samples such data by default, mix: R-hat is at \
+most 1.004 for log posterior and size, 1.015 for features and 1.017 for edges, after 2 \
+to 7 minutes, and the best graph is better by more than 1,600 nats. In **halves** some \
+17 million of the edges matter: exchanges had not converged after 25 minutes, moves \
+end in graphs that differ by thousands, and `fit` warns of it.
 """
 
 NOTES = """\
@@ -72,10 +74,11 @@ def main():
             cases["madelon", prior, "collapsed", 500, seed] = chains_of
         cases["madelon", prior, "original", 500, 0] = chains_of
     if not options.quick:
-        for part in PARTS[2:]:
-            for prior in ("paper", "balanced"):
-                for sampler in ("original", "exchange"):
-                    cases[part, prior, sampler, 500, 0] = chains_of
+        for prior in ("paper", "balanced"):
+            for part in PARTS[2:]:
+                cases[part, prior, "original", 500, 0] = chains_of
+            # In halves, 17 million of its edges matter: not done after 25 minutes.
+            cases["arcene, MDLP", prior, "exchange", 500, 0] = chains_of
     study.run(
         {key: partial(function, *key) for key, function in cases.items()},
         warm=lambda: [

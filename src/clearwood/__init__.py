@@ -26,6 +26,7 @@ _HOME = names_in(
         "rules.decisions": "decisions",
         "rules.explain": "explain",
         "rules.importances.permuted": "permutation_importance",
+        "simplifiers.alternatives": "alternatives",
         "rules.monitoring": "monitor",
     }
 ) | {name: module for family in OWN for name, module in family.public.items()}

@@ -106,7 +106,8 @@ _SIMPLIFIERS = _names(
     "AdditiveRulesClassifier AdditiveRulesRegressor BornAgainTreeClassifier "
     "BornAgainTreeRegressor DistilledTreeClassifier DistilledTreeRegressor "
     "FABRulesClassifier FABRulesRegressor InTreesClassifier InTreesRegressor "
-    "NodeHarvestClassifier NodeHarvestRegressor RuleListClassifier RuleListRegressor",
+    "NodeHarvestClassifier NodeHarvestRegressor RuleListClassifier RuleListRegressor "
+    "DistilledTreeSurvival RuleListSurvival",
 )
 _META_TREES = _names("metatree", "MetaTreeClassifier MetaTreeRegressor")
 _META_FORESTS = _names("metatree", "MetaForestClassifier MetaForestRegressor")

@@ -1,9 +1,11 @@
+import re
+
 import pytest
 from jinja2 import UndefinedError
 from tests._html.hostile import HOSTILE, tags_of
 from tests.reporting.results import classes_rules, numbers_rules
 
-from clearwood._html import count_text, render
+from clearwood._html import PACKAGE, count_text, render
 from clearwood.charts.scale import round_ticks
 
 
@@ -63,3 +65,13 @@ def test_round_ticks_are_few_and_within(low, high):
 
 def test_equal_bounds_have_one_tick():
     assert round_ticks(2, 2) == [2.0]
+
+
+def test_only_sections_are_landmarks():
+    """A table of a section's name beside it would be a second landmark of that name."""
+    templates = {p: p.read_text("utf-8") for p in PACKAGE.rglob("*.html")}
+    assert len(templates) > 20
+    assert [p.name for p, text in templates.items() if 'role="region"' in text] == []
+    for path, text in templates.items():
+        for tag in re.findall(r"<[^>]*tabindex=\"0\"[^>]*>", text):
+            assert "aria-label" in tag or "<a" in tag, (path.name, tag)

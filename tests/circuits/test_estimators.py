@@ -276,6 +276,29 @@ def test_conditionals(make, fitted):
         found.conditional(rows, given="years")
     with refuses(InputError, match="'years'"):
         found.conditional(rows, given=["years"])
+    # The known cells of one row, by name.
+    by_name = found.conditional({"age": 75.0})
+    frame = pd.DataFrame({"age": [75.0]}).reindex(columns=list(rows))
+    of_frame = found.conditional(frame.astype({"age": float}))
+    assert str(by_name) == str(of_frame) and list(by_name) == list(of_frame)
+    table = by_name.to_frame()
+    shares = table[table["column"] == "ill"]["probability"]
+    assert shares.tolist() == by_name["ill"].probabilities[0].tolist()
+    with refuses(InputError, match="'years'"):
+        found.conditional({"years": 75})
+
+
+def test_anomalies_are_a_frame_with_reasons():
+    found, rows = cw.MiniSPN(random_state=0).fit(people()), people(20, seed=3)
+    rows.index = [f"row {i}" for i in range(20)]
+    rows.loc["row 7", "age"] = 1e4
+    table = found.anomalies(rows, n_rows=3)
+    assert table.index[0] == "row 7" and len(table) <= 3
+    assert table["because"].iloc[0].startswith("age is 10,000, expected ")
+    assert table["surprise"].is_monotonic_decreasing
+    density = found.score_samples(rows.loc[table.index])
+    np.testing.assert_allclose(table["log_density"], density)
+    assert found.anomalies(rows, n_rows=0).empty
 
 
 def test_cells_too_far_out_are_impossible_without_a_word(recwarn):

@@ -1,3 +1,4 @@
+import pickle
 import re
 
 import numpy as np
@@ -21,6 +22,7 @@ from tests.wording import refuses, same_lines, same_text
 from clearwood._words.numbers import share_text
 from clearwood.charts.scale import round_ticks
 from clearwood.circuits import SPNClassifier
+from clearwood.datasets import make_corral
 from clearwood.exceptions import InputError
 from clearwood.metatree import MetaTreeClassifier
 from clearwood.reporting import report, summarize
@@ -32,6 +34,7 @@ from clearwood.simplifiers import (
     FABRulesClassifier,
     FABRulesRegressor,
     RuleListClassifier,
+    simplify,
 )
 
 PROBABILITIES = [[0.1, 0.9], [0.7, 0.3], [0.05, 0.95], [0.4, 0.6]]
@@ -457,3 +460,19 @@ def test_a_page_encodes_its_rows_once_for_the_rules_and_twice_for_the_model(
     report(result, tmp_path / "page.html", X=X, y=y)
     # Once more for the sample.
     assert sum(seen) <= 1 + 2 + 1
+
+
+def test_rules_keep_their_model_for_the_page(tmp_path):
+    X, y = make_corral(n_noise=1, random_state=0)
+    X = pd.DataFrame(X).add_prefix("f")
+    forest = RandomForestClassifier(3, random_state=0).fit(X, y)
+    rules = simplify(forest, X, y, max_rules=2, random_state=0)
+    given = summarize(rules, X=X, y=y, model=forest)
+    assert given["failures"] is not None
+    kept = summarize(rules, X=X, y=y)
+    assert kept["scores"] == given["scores"]
+    assert kept["failures"] == given["failures"]
+    # Where the rows lack columns of the model, and in files, it is gone.
+    few = X[[X.columns[d] for d in sorted(rules.used_features)]]
+    assert summarize(rules, X=few, y=y)["failures"] is None
+    assert summarize(pickle.loads(pickle.dumps(rules)), X=X)["failures"] is None

@@ -21,6 +21,7 @@ void add_rules(nb::module_& module);
 void add_sbfc(nb::module_& module);
 void add_search(nb::module_& module);
 void add_search_lists(nb::module_& module);
+void add_search_optimal(nb::module_& module);
 void add_search_sums(nb::module_& module);
 void add_search_trees(nb::module_& module);
 void add_sequences(nb::module_& module);
@@ -55,6 +56,7 @@ NB_MODULE(_kernels, module) {
     add("sbfc", add_sbfc);
     add("search", add_search);
     add("search_lists", add_search_lists);
+    add("search_lists", add_search_optimal);
     add("search_sums", add_search_sums);
     add("search_trees", add_search_trees);
     add("sequences", add_sequences);

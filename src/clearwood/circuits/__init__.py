@@ -10,6 +10,7 @@ from clearwood.circuits.queries import LevelShares, MostProbable, ValueShares
 
 _DISPLAYS = names_in(
     {
+        "circuits.reading.conditionals": "Conditionals",
         "circuits.reading.curves": "ConditionalDisplay",
         "circuits.reading.display": "CircuitDisplay",
         "circuits.reading.sizes_display": "NetworkSizesDisplay",
@@ -23,6 +24,7 @@ __all__ = [
     "CircuitDisplay",
     "ClassEvidence",
     "ConditionalDisplay",
+    "Conditionals",
     "HybridSPN",
     "LatentTreeSPN",
     "LearnSPN",

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -25,17 +25,19 @@ from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.units import Units
 from clearwood.circuits.nodes import Node, Sum
 from clearwood.circuits.queries import (
-    CellShares,
-    LevelShares,
     MostProbable,
     cell_conditionals,
     most_probable,
     sample,
 )
-from clearwood.circuits.table_variables import TableVariables
+from clearwood.circuits.table_variables import (
+    TableVariables,
+    encoded,
+    encoded_cells,
+)
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import DATES, date_text
-from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.validation import check_range, check_table
 from clearwood.columns.variables import (
     library_of,
@@ -52,6 +54,11 @@ from clearwood.exceptions import (
     LostDigitsWarning,
     UnknownCategoriesWarning,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clearwood.circuits.reading.conditionals import Conditionals
 
 FAR = 2 * 2.56 * LEAST_SHARE**0.5
 """Minimum range of eight rows of ten, in standard deviations of the column: a normal
@@ -238,34 +245,89 @@ class BaseSPN(DensityMixin, BaseEstimator):
     @warned_once()
     def conditional(
         self, X: Any, given: Collection[str | int] | str | int | None = None
-    ) -> dict[str, LevelShares | CellShares]:
+    ) -> Conditionals:
         """Conditional distributions of missing cells, given the others of their row.
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like or frame of shape (n_samples, n_features), or dict
+            A dict has the known cells of one row, by name or position of the column.
         given : collection of str and int, str or int, optional
             Names or positions of the only columns that are conditioned on. By default
             all cells that are present.
 
         Returns
         -------
-        dict of str to LevelShares or CellShares
-            By name, for columns with missing cells. Both have ``rows``; ``LevelShares``
-            has ``probabilities`` of the levels, ``circuit_.features.categories``, and
-            ``CellShares`` ``mean``, ``sd``, ``quantile(share)``, ``cdf`` and
-            ``log_density``.
+        Conditionals
+            A dict by name of column with missing cells, which prints as text. Its
+            values have ``rows``; ``LevelShares`` also ``probabilities`` of the levels,
+            ``circuit_.features.categories``, and ``CellShares`` ``mean``, ``sd``,
+            ``quantile(share)``, ``cdf`` and ``log_density``.
         """
+        from clearwood.circuits.reading.conditionals import Conditionals
+
         cells, table = self._encoded(X), self.circuit_.table
-        values, names = cells, table.columns.names
+        values = cells
         if given is not None:
-            columns = positions_of(given, names, "given")
+            columns = positions_of(given, table.columns.names, "given")
             known = [v for v in range(cells.shape[1]) if table.column_of(v) in columns]
             values = np.full_like(cells, np.nan)
             values[:, known] = cells[:, known]
         warn_of_extrapolation(values, table)
-        found = cell_conditionals(self.circuit_, values)
-        return {names[j]: answer for j, answer in sorted(found.items())}
+        return Conditionals(self.circuit_, cell_conditionals(self.circuit_, values))
+
+    @warned_once()
+    def anomalies(self, X: Any, n_rows: int = 10) -> pd.DataFrame:
+        """The least probable rows, and the cells responsible.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        n_rows : int, default=10
+            Maximum number of rows returned.
+
+        Returns
+        -------
+        DataFrame
+            Most anomalous first, by the row of ``X`` (its label, if ``X`` has any):
+            ``log_density``; ``surprise``, by how many nats it is below what is usual of
+            these columns; and ``because``, improbable cells and what was expected given
+            the others. Rows as probable as usual are left out.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from clearwood import MiniSPN
+        >>> table = pd.DataFrame({"height": [170.0, 172, 174, 176, 178, 180] * 20})
+        >>> network = MiniSPN(random_state=0).fit(table)
+        >>> found = network.anomalies(pd.DataFrame({"height": [175.0, 1.75]}))
+        >>> found["because"].to_dict()
+        {1: 'height is 1.75, expected 174.9 ± 3.4'}
+        """
+        import pandas as pd
+
+        from clearwood.circuits.reading.anomalies import anomaly_scores
+        from clearwood.circuits.reading.section import anomalous_rows
+
+        values, index = self._encoded(X), pd.RangeIndex(len(X))
+        scores = anomaly_scores(self.circuit_, values)
+        found = anomalous_rows(self.circuit_, values, scores, most=n_rows)
+        if is_frame(X):
+            index = getattr(X, "index", index)
+        rows = index[[int(one["row"]) for one in found]]
+        table = [
+            (
+                one["log_density"],
+                one["surprise"],
+                "; ".join(
+                    f"{cell['column']} is {cell['found']}, expected {cell['expected']}"
+                    for cell in one["because"]
+                ),
+            )
+            for one in found
+        ]
+        columns = ["log_density", "surprise", "because"]
+        return pd.DataFrame(table, index=rows, columns=columns)
 
     @warned_once()
     def most_probable(self, X: Any) -> MostProbable:
@@ -372,23 +434,6 @@ def encoded_block(
     """Variables of a block of the training table."""
     cells = encoded_cells(estimator, rows.X, table.columns)
     return table.to_variables(check_far(cells, table.columns))
-
-
-def encoded(estimator: Any, X: Any, table: TableVariables) -> np.ndarray:
-    """Variables of the rows of a table; infinite numbers raise an error."""
-    return table.to_variables(encoded_cells(estimator, X, table.columns))
-
-
-def encoded_cells(estimator: Any, X: Any, columns: FeatureSpace) -> np.ndarray:
-    """Encoded rows of a table; infinite numbers raise an error."""
-    values = columns.encode(check_table(estimator, X, reset=False))
-    row, column = np.nonzero(np.isinf(values))
-    if len(row):
-        raise InputError(
-            f"Column {columns.names[column[0]]!r} holds infinity in row {row[0]}; "
-            "correct the cell, or leave it empty."
-        )
-    return values
 
 
 def warn_of_extrapolation(variables: np.ndarray, table: TableVariables) -> None:

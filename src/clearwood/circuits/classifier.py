@@ -23,8 +23,8 @@ from clearwood._tables.learning import (
     select_used_columns,
 )
 from clearwood._words.labels import prediction_text, printable
-from clearwood._words.numbers import number_text, probability_text
-from clearwood.circuits.base import BaseSPN, encoded, encoded_block, held_out
+from clearwood._words.numbers import probability_text
+from clearwood.circuits.base import BaseSPN, encoded_block, held_out
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.all_rows import AllRows
@@ -37,7 +37,7 @@ from clearwood.circuits.nodes import Node, Sum
 from clearwood.circuits.queries.conditioning import known, of_columns
 from clearwood.circuits.queries.table_cells import cell_surprisals, per_cell
 from clearwood.circuits.reading.outline import class_model_of
-from clearwood.circuits.table_variables import TableVariables, with_labels
+from clearwood.circuits.table_variables import TableVariables, encoded, with_labels
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_apart, check_table, check_target
 from clearwood.columns.variables import read_variables
@@ -337,8 +337,9 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         list of ClassEvidence
             One per row; printed, it shows the most important cells.
         """
-        values = self._encoded(X)
-        values = known(self.circuit_, values)
+        from clearwood.circuits.reading.anomalies import entry_text
+
+        values = known(self.circuit_, self._encoded(X))
         joint = log_joint(self.circuit_, values)
         classes = self.classes_.tolist()
         label = joint.argmax(axis=1)
@@ -360,8 +361,8 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
                 classes[label[i]],
                 float(share[i]),
                 {
-                    columns.names[j]: (_text(row[j], labels), float(added[i, j]))
-                    for j, labels in enumerate(columns.categories)
+                    name: (entry_text(columns, j, row[j]), float(added[i, j]))
+                    for j, name in enumerate(columns.names)
                     if not np.isnan(added[i, j])
                 },
             )
@@ -455,10 +456,6 @@ def log_odds(log_joint: np.ndarray, label: np.ndarray) -> np.ndarray:
     )
     with np.errstate(invalid="ignore"):  # NaN for cells too far out
         return own - others
-
-
-def _text(value: float, labels: tuple[Any, ...] | None) -> str:
-    return number_text(value) if labels is None else str(labels[int(value)])
 
 
 def of_class(values: np.ndarray, label: float) -> np.ndarray:

@@ -9,7 +9,7 @@ what the circuit draws is converted back to cells that the table could contain.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,6 +21,9 @@ from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import value_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import ColumnInfo
+from clearwood.columns.validation import check_table
+from clearwood.columns.variables import row_of
+from clearwood.exceptions import InputError
 
 MIN_SHARE, MIN_CELLS = 0.02, 10
 """Minimum share and number of the cells at a point mass."""
@@ -412,3 +415,22 @@ def with_others(features: FeatureSpace, others: FeatureSpace) -> FeatureSpace:
     parts = ("names", "categories", "lookup", "missing_at", "info")
     both = {part: getattr(features, part) + getattr(others, part) for part in parts}
     return replace(features, **both)
+
+
+def encoded(estimator: Any, X: Any, table: TableVariables) -> np.ndarray:
+    """Variables of the rows of a table; infinite numbers raise an error."""
+    return table.to_variables(encoded_cells(estimator, X, table.columns))
+
+
+def encoded_cells(estimator: Any, X: Any, columns: FeatureSpace) -> np.ndarray:
+    """Encoded rows of a table, or known cells of one; no infinite numbers."""
+    if isinstance(X, Mapping):
+        return row_of(columns, X, "X")[None]
+    values = columns.encode(check_table(estimator, X, reset=False))
+    row, column = np.nonzero(np.isinf(values))
+    if len(row):
+        raise InputError(
+            f"Column {columns.names[column[0]]!r} holds infinity in row {row[0]}; "
+            "correct the cell, or leave it empty."
+        )
+    return values

@@ -108,6 +108,7 @@ model = option("--model", FILE, "Model file that the rules approximate.")
 # Columns and cells
 
 target = option("--target", TEXT, "Column to predict.", required=True)
+target_of_task = option("--target", TEXT, "Column to predict; not for survival.")
 true_target = option(
     "--target",
     TEXT,
@@ -178,6 +179,12 @@ task = choice(
     "--task",
     "auto classification regression",
     "auto: classification for text, true/false and few distinct integers.",
+)
+any_task = choice(
+    "--task",
+    "auto classification regression survival",
+    "auto: classification for text, true/false and few distinct integers. survival: "
+    "with --time and --event instead of --target.",
 )
 max_rules = option(
     "--max-rules",

@@ -108,23 +108,25 @@ def positions_of(
     return {places[column] for column in columns}
 
 
-def row_of(features: FeatureSpace, given: Mapping[Any, Any]) -> np.ndarray:
+def row_of(
+    features: FeatureSpace, given: Mapping[Any, Any], parameter: str = "given"
+) -> np.ndarray:
     """Encode a row in which only some columns are known, by name or by position."""
     if not isinstance(given, Mapping):
         raise InputError(
-            f"given is {shown(given)}; expected a dict of columns and their values, "
-            'such as {"age": 60}.'
+            f"{parameter} is {shown(given)}; expected a dict of columns and their "
+            'values, such as {"age": 60}.'
         )
     row = np.full(features.n_features, np.nan)
     for column, value in given.items():
-        (j,) = positions_of([column], features.names, "given")
+        (j,) = positions_of([column], features.names, parameter)
         labels, is_date = features.categories[j], features.info[j].kind in DATES
         if labels is None and is_date and isinstance(value, str):
             row[j] = date_number(value)
             if np.isnan(row[j]):
                 raise InputError(
-                    f"given sets {column!r} to {value!r}; expected a date such as "
-                    "'2019-04-01', or '2019-04-01 14:00'."
+                    f"{parameter} sets {column!r} to {value!r}; expected a date such "
+                    "as '2019-04-01', or '2019-04-01 14:00'."
                 )
             continue
         cell = np.empty(1, dtype=object)
@@ -132,8 +134,8 @@ def row_of(features: FeatureSpace, given: Mapping[Any, Any]) -> np.ndarray:
         row[j] = features.encode_column(checked(cell, features.names[j]), j)[0]
         if labels is not None and row[j] == UNSEEN:
             raise InputError(
-                f"given sets {column!r} to {shown(value)}, which did not occur in fit; "
-                f"its levels are {list(labels)}."
+                f"{parameter} sets {column!r} to {shown(value)}, which did not occur "
+                f"in fit; its levels are {list(labels)}."
             )
     return row
 

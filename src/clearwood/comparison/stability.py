@@ -280,7 +280,7 @@ def stability(
 
 def _rules_of(estimator: Any) -> RuleSet:
     rules = rules_of(estimator)
-    if not hasattr(estimator, "ensemble_"):
+    if rules is estimator or not hasattr(estimator, "ensemble_"):
         raise InputError(
             f"estimator is a {type(estimator).__name__}; expected a fitted simplifier, "
             "such as RuleListClassifier."

@@ -47,14 +47,11 @@ REFUSED = {
     b"bs64": ("XGBoost's old binary format", 'Save the model as "model.json"'),
     b"\x1f\x8b": ("a gzip archive", "Unpack it first"),
     b"\x08": ("probably ONNX", "Save the model in its library's own format"),
-    b"<": (
-        "XML (PMML?) or a web page",
-        "Save the model in its library's own format",
-    ),
 }
 KNOWN = (
     "XGBoost's JSON (.json) or UBJSON (.ubj), LightGBM's text (.txt), CatBoost's JSON "
-    "(.json), of scikit-learn skops (.skops) and, of R, tables of trees (.csv)"
+    "(.json), of scikit-learn skops (.skops), PMML (.pmml) and, of R, tables of trees "
+    "(.csv)"
 )
 
 
@@ -81,6 +78,7 @@ def read_ensemble(
         XGBoost's JSON or UBJSON, LightGBM's text, CatBoost's JSON, scikit-learn's
         models saved by skops. From R: a frame, or a file in CSV, with the rows of
         ``randomForest::getTree`` or ``ranger::treeInfo``, one tree after the other.
+        Of R, JPMML and others: the path of a PMML file with tree models.
         A ``TreeEnsemble`` is returned as is.
     levels : dict of str to (sequence or None), optional
         For a table from R, which does not contain them: all predictors, in order, with
@@ -223,6 +221,10 @@ def _read_content(data: bytes, name: str) -> TreeEnsemble:
         if _looks_like_json(start):
             return _read_json(data, name)
         return _reader_of("xgboost").read_ubjson(data, name)
+    if start.startswith(b"<"):
+        from clearwood.ensembles.pmml.model import read_pmml
+
+        return read_pmml(data, name)
     if data.startswith(b"PK"):
         from clearwood.ensembles.sklearn import skops_file
 

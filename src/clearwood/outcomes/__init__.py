@@ -9,11 +9,14 @@ from typing import Any
 from clearwood.outcomes.classes import ClassProbabilities
 from clearwood.outcomes.mean import Mean
 from clearwood.outcomes.outcome import Outcome
+from clearwood.outcomes.survival import Survival
 
-__all__ = ["OUTCOMES", "ClassProbabilities", "Mean", "Outcome", "outcome_of"]
+__all__ = [
+    "OUTCOMES", "ClassProbabilities", "Mean", "Outcome", "Survival", "outcome_of",
+]  # fmt: skip
 
 OUTCOMES: dict[str, Outcome] = {
-    kind.task: kind() for kind in (ClassProbabilities, Mean)
+    kind.task: kind() for kind in (ClassProbabilities, Mean, Survival)
 }
 """Outcomes by the name of their task; of classification, whatever its classes."""
 

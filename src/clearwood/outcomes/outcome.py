@@ -38,6 +38,8 @@ class Outcome(ABC):
     ----------
     classes : tuple
         Class labels in order; empty for regression.
+    horizons : tuple of float
+        Times of survival probabilities; empty for other tasks.
     task : str
         Name of the task in estimators, files and commands.
     model_task : str
@@ -61,6 +63,7 @@ class Outcome(ABC):
     """
 
     classes: tuple[Any, ...] = ()
+    horizons: tuple[float, ...] = ()
     task: ClassVar[str]
     model_task: ClassVar[str] = "regression"
     is_share: ClassVar[bool] = False
@@ -312,6 +315,10 @@ class Outcome(ABC):
     def added_fields(self, numbers: Any, shorten: Shorten) -> dict[str, Any]:
         """Fields of a rule of a sum that adds these numbers."""
         return self.rule_fields(numbers, shorten)
+
+    def words_of(self, rule: Any) -> str:
+        """Prediction of a rule in words, if it is more than one value; else empty."""
+        return ""
 
     def in_words(self) -> str:
         """The task in words."""

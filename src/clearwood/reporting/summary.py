@@ -33,7 +33,7 @@ from clearwood.rules.exports.html_table import summarize_rules
 from clearwood.rules.importances.page import summarize_importances
 from clearwood.rules.importances.permuted import importances_of
 from clearwood.rules.row_explanation import one_row
-from clearwood.rules.rule_set import rules_of
+from clearwood.rules.rule_set import ensemble_of, rules_of
 
 LONGEST = 300
 """Maximum letters of a setting."""
@@ -125,7 +125,7 @@ def summarize(
     if model is None and record is not None:
         model = record.model_of(result, X)
     elif model is None:
-        model = getattr(result, "ensemble_", None)
+        model = ensemble_of(result, X)
     model = as_predictor(model)
     ensemble = _ensemble_of(model)
     facts = _facts(rules, model, ensemble)

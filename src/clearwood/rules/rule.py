@@ -18,6 +18,7 @@ from clearwood._words.numbers import (
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.outcomes import Outcome
+from clearwood.outcomes.kaplan_meier import SurvivalCurve
 from clearwood.rules.conditions import Condition, Interval, matches_all
 from clearwood.rules.evaluation.statistics import RuleStatistics
 
@@ -51,6 +52,9 @@ class Rule:
     frequency : float
         Only in a sum with ``stability``: the share of small trees that have the rule.
         NaN where unknown.
+    curve : SurvivalCurve or None
+        Only for survival: the Kaplan-Meier curve of the rule, of which ``prediction``
+        is the mean at the horizons.
     statistics : RuleStatistics
         Statistics of the rule on a sample. Its fields are attributes of the rule, too:
         ``rule.support`` is ``rule.statistics.support``.
@@ -62,6 +66,7 @@ class Rule:
     scores: tuple[float, ...] = ()
     weight: float = 1.0
     frequency: float = math.nan
+    curve: SurvivalCurve | None = None
     statistics: RuleStatistics = RuleStatistics()
 
     if not TYPE_CHECKING:
@@ -217,6 +222,7 @@ def rule_says(rule: Rule, outcome: Outcome, lines: Iterable[Rule] = ()) -> str:
         ends = (known.low, known.high) if known.is_expected else ()
         predicted += f", probability {share_text(probability, *ends)}"
         predicted += unlikely_text(rule, classes, lines)
+    predicted = outcome.words_of(rule) or predicted
     statistics = ", ".join(statistics_text(rule, outcome))
     return f"{predicted}  ({statistics})" if statistics else predicted
 
@@ -289,4 +295,6 @@ def statistics_text(rule: Rule, outcome: Outcome) -> list[str]:
     known = rule.statistics
     if math.isnan(known.support):
         return []
-    return [known.rows_text, *outcome.statistics_texts(known)]
+    # Those of the curve, which other rows do not change.
+    events = [rule.curve.events_text] if rule.curve and known.is_expected else []
+    return [known.rows_text, *events, *outcome.statistics_texts(known)]

@@ -12,7 +12,7 @@ import numpy as np
 
 from clearwood._tables import is_read_in_blocks
 from clearwood._words.labels import check_text, prediction_text, printable
-from clearwood.columns.feature_space import EncodedTable, FeatureSpace
+from clearwood.columns.feature_space import EncodedTable, FeatureSpace, is_frame
 from clearwood.columns.some_rows import map_rows
 from clearwood.columns.sparse_tables import columns_of, is_sparse
 from clearwood.columns.warned_once import warned_once
@@ -103,9 +103,20 @@ class RuleSet(Editable, Exportable, Storable, Result):
         for number, rule in enumerate(self, start=1):
             check_rule(rule, number, self)
 
+    def found_for(self, ensemble: Any) -> Self:
+        """Keep the ensemble, with which reports and metrics compare by default.
+
+        Neither other rules that are made of these, nor files and pickles, hold it.
+        """
+        object.__setattr__(self, "ensemble_", ensemble)
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: own for name, own in vars(self).items() if name != "ensemble_"}
+
     @property
     def task(self) -> str:
-        """``"classification"`` or ``"regression"``."""
+        """``"classification"``, ``"regression"`` or ``"survival"``."""
         return self.outcome.task
 
     @property
@@ -277,6 +288,32 @@ class RuleSet(Editable, Exportable, Storable, Result):
 
             return predicted_on(self, X, shares=True)
         return self._map_rows(X, type(self).answers_encoded)
+
+    def predict_survival_function(self, X: Any, times: Any) -> np.ndarray:
+        """Survival probabilities of each row at some times.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        times : array-like of shape (n_times,)
+            Beyond the last time of the rows of a rule, the curve is constant.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_times)
+        """
+        if not self.outcome.horizons:
+            raise InputError("These rules are not for survival; use predict.")
+        where = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        if where.ndim > 1 or not (where >= 0).all():
+            raise InputError(f"times is {times!r}; expected numbers, at least 0.")
+        if any(rule.curve is None for rule in self):
+            raise InputError(
+                "A rule has no survival curve, as it was added by hand; fit the rules "
+                "again."
+            )
+        curves = np.array([rule.curve.at(where) for rule in self])  # type: ignore
+        return curves[self.apply(X)]
 
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`answers_by`, for a table encoded by ``features.encode``."""
@@ -485,6 +522,19 @@ def rows_for(
         used |= set(model.used_features.tolist())
     rows = features.as_encoded(features.encode(X, used, whole=both))
     return rows, rows if both else X
+
+
+def ensemble_of(result: Any, X: Any) -> Any | None:
+    """Ensemble of a result's rules, by default compared with them on rows.
+
+    None if there is none, or if it reads columns that the rows of a rule set lack.
+    """
+    ensemble = getattr(result, "ensemble_", None)
+    if ensemble is None or not (isinstance(result, RuleSet) and is_frame(X)):
+        return ensemble
+    names, known = ensemble.features.names, set(map(str, X.columns))
+    needed = {names[d] for d in ensemble.used_features}
+    return ensemble if needed <= known else None
 
 
 def rules_of(result: Any, name: str = "estimator") -> RuleSet:

@@ -18,10 +18,11 @@ from clearwood.codec.fields import plain
 from clearwood.codec.files import read_bytes, write_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
-from clearwood.outcomes import outcome_of
+from clearwood.outcomes import Outcome, Survival, outcome_of
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.evaluation.statistics import RuleStatistics
 from clearwood.rules.rule import Rule
+from clearwood.rules.stored_curves import CURVE, OF_OUTCOME
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
@@ -32,7 +33,7 @@ KIND_OF: dict[str, Any] = {}
 """The kinds of rule sets, by their names in files."""
 
 TOP = (
-    "format", "version", "clearwood", "task", "target", "classes", "named",
+    "format", "version", "clearwood", "task", "target", "classes", "named", "survival",
     "float32", "features", "combine", "rules", "otherwise", "about",
 )  # fmt: skip
 STATISTICS = (
@@ -61,6 +62,8 @@ def rules_to_dict(rule_set: RuleSet) -> dict[str, Any]:
         "target": rule_set.target,
         "classes": codec.LABELS.write(rule_set.classes),
     }
+    if isinstance(rule_set.outcome, Survival):
+        document["survival"] = OF_OUTCOME.write(vars(rule_set.outcome))
     codec.FEATURES.write(vars(rule_set).get, document)
     rule = rules_of(rule_set.features, rule_set.classes, type(rule_set))
     return document | {
@@ -102,8 +105,10 @@ def _read_rules(top: Place) -> RuleSet:
     values: dict[str, Any] = {}
     codec.FEATURES.read(values, top)
     features, classes = values["features"], top["classes"].labels()
-    task = outcome_of(classes).task
-    if top["task"].text() != task or len(classes) == 1:
+    outcome: Outcome = outcome_of(classes)
+    if "survival" in top and not classes:
+        outcome = Survival((), **OF_OUTCOME.read(top["survival"]))
+    if top["task"].text() != outcome.task or len(classes) == 1:
         top["task"].fail(f"{len(classes)} classes", "a task that agrees with them")
     about = ABOUT.read(top["about"])
     rule = rules_of(features, classes, kind)
@@ -117,7 +122,7 @@ def _read_rules(top: Place) -> RuleSet:
     target = top["target"].name()
     try:
         check_names(about, "about")
-        return kind(rules, otherwise, features, classes, target, about)
+        return kind(rules, otherwise, features, classes, target, about, outcome)
     except InputError as error:
         raise ModelFormatError(f"{top.where}: rules: {error}") from None
 
@@ -218,6 +223,7 @@ def rules_of(
         *[codec.Field("weight", WEIGHT)] * kind.has_weights,
         *(codec.Field(name, STATISTIC) for name in STATISTICS),
         *(codec.Field(k, codec.NUMBER, absent=codec.UNSET) for k in KNOWN),
+        codec.Field("curve", CURVE, absent=codec.UNSET),
         codec.Field("instead", codec.optional(label)),
         make=_rule_of,
         check=check,
@@ -238,6 +244,8 @@ def _values_of(rule: Rule) -> dict[str, Any]:
     for name in ("frequency", "expected"):
         if not math.isfinite(values[name]):
             values[name] = codec.UNSET
+    if rule.curve is None:
+        values["curve"] = codec.UNSET
     for rows, weight in ROWS.items():
         if not math.isfinite(values[weight]) or values[rows] == values[weight]:
             values[rows] = codec.UNSET

@@ -65,6 +65,9 @@ class Training:
         Code of the group of each row; by default rows are independent.
     folds : ndarray of int of shape (n_real, n_folds), optional
         Role of each row in each fold (``fold_roles``); by default folds are random.
+    times : structured ndarray of shape (n_real,), optional
+        For survival ``event`` and ``time`` of each row, of which ``labels`` are the
+        pseudo-values.
 
     Examples
     --------
@@ -94,6 +97,7 @@ class Training:
     outcome: Outcome = None  # type: ignore[assignment]
     groups: np.ndarray | None = None
     folds: np.ndarray | None = None
+    times: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         outcome = outcome_of(self.classes, self.outcome)
@@ -240,6 +244,7 @@ class Training:
             others=None if self.others is None else self.others.take(rows),
             groups=None if self.groups is None else self.groups[rows],
             folds=None if self.folds is None else self.folds[rows],
+            times=None if self.times is None else self.times[rows],
             n_synthetic=0,
             scale=self._centre_and_unit,
         )

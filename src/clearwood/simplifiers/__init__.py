@@ -35,6 +35,8 @@ _NAMES = names_in(
         for method, home in _HOME.items()
     }
     | {
+        "simplifiers.survival.estimators": "DistilledTreeSurvival RuleListSurvival",
+        "simplifiers.alternatives": "Alternatives alternatives",
         "simplifiers.api": "make_simplifier simplify",
         "simplifiers.fab.display": "FABPathDisplay",
     }

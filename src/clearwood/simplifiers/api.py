@@ -12,6 +12,7 @@ from clearwood._tables import SAMPLE_ROWS, RowBlocks, RowsOfTable, is_read_in_bl
 from clearwood.ensembles.black_box import task_of
 from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.outcomes import OUTCOMES
+from clearwood.outcomes.survival import is_survival
 from clearwood.rules import RuleSet
 from clearwood.simplifiers._common.explained_model import as_given, read_model
 from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS, deciding
@@ -26,13 +27,20 @@ from clearwood.simplifiers.pinned import (
 KINDS = ("list", "tree", "additive")
 """Methods that "auto" chooses from, in order of how easily their rules are read."""
 
+KINDS_OF = {
+    "classification": "Classifier",
+    "regression": "Regressor",
+    "survival": "Survival",
+}
+"""Endings of the names of estimators, by task."""
+
 
 def default_method(task: str, *, ordered: bool = False, stable: bool = False) -> str:
     """Method if none is named.
 
     Parameters
     ----------
-    task : {"classification", "regression"}
+    task : {"classification", "regression", "survival"}
     ordered, stable : bool
         Whether settings require an ordered list, or a sum.
 
@@ -52,7 +60,7 @@ def estimator_class(method: str, task: str) -> Any:
     ----------
     method : str
         A key of ``METHODS``.
-    task : {"classification", "regression"}
+    task : {"classification", "regression", "survival"}
 
     Examples
     --------
@@ -62,8 +70,12 @@ def estimator_class(method: str, task: str) -> Any:
     methods = simplifiers.METHODS
     if method not in methods:
         raise InputError(f"method must be one of {tuple(methods)}, found {method!r}.")
-    kind = "Classifier" if task == "classification" else "Regressor"
-    return getattr(simplifiers, f"{methods[method]}{kind}")
+    name = methods[method] + KINDS_OF[task]
+    if name not in simplifiers.__all__:
+        raise InputError(
+            f"method={method!r} is not for {task}; choose method='list' or 'tree'."
+        )
+    return getattr(simplifiers, name)
 
 
 def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
@@ -74,7 +86,7 @@ def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
     model : estimator, callable or TreeEnsemble
     method : str
         A key of ``METHODS``.
-    task : {"classification", "regression"}
+    task : {"classification", "regression", "survival"}
     **settings
         Parameters of the estimator.
 
@@ -128,7 +140,8 @@ def simplify(
         never made dense as a whole.
     y : array-like of shape (n_samples,), or str, optional
         True labels or values, to report the precision of the rules; for a table read in
-        blocks, the name of a column.
+        blocks, the name of a column. For a survival model, survival times as a
+        structured array, or a frame with two columns (:class:`RuleListSurvival`).
     method : str, optional
         By default "additive" for values, which is closer to most models than a list of
         as many rules, or with ``stability``; and "list" for classes, or if ``pinned``
@@ -137,9 +150,9 @@ def simplify(
         :class:`BornAgainTreeClassifier`; "additive": :class:`AdditiveRulesClassifier`;
         "in-trees": :class:`InTreesClassifier`; "fab" and "em":
         :class:`FABRulesClassifier`; "node-harvest": :class:`NodeHarvestClassifier`; or
-        the regressor of the same name. "auto" fits a list, a tree and a sum
-        ("additive"), and returns the best on held-out rows by ``scoring``; the first of
-        those within half a standard error of it.
+        the regressor of the same name. For survival "list" and "tree" only. "auto" fits
+        a list, a tree and a sum ("additive"), and returns the best on held-out rows by
+        ``scoring``; the first of those within half a standard error of it.
     max_rules : int, default=10
         Maximum number of rules, the default rule (``otherwise``) included.
     sample_weight : array-like of shape (n_samples,), optional
@@ -187,12 +200,14 @@ def simplify(
     >>> print(again[0].conditions == mine[0].conditions, again.n_rules <= 4)
     True True
     """
-    model = as_given(model)
+    if not is_survival(y):
+        model = as_given(model)
     settings["max_rules"] = max_rules
 
     def find(rows: RowsOfTable, table: RowBlocks | None = None) -> tuple[RuleSet, Any]:
         return _find(model, rows, groups, table, method, random_state, pinned, settings)
 
+    ensemble = None
     if is_read_in_blocks(X):
         if groups is not None:
             raise InputError(
@@ -201,8 +216,10 @@ def simplify(
             )
         rules = simplify_table(find, model, X, y, sample_weight, max_samples)
     else:
-        rules, _ = find(RowsOfTable(X, y, sample_weight))
-    return rules if column_info is None else rules.with_columns(column_info)
+        rules, ensemble = find(RowsOfTable(X, y, sample_weight))
+    if column_info is not None:
+        rules = rules.with_columns(column_info)
+    return rules.found_for(ensemble)
 
 
 def _find(
@@ -220,7 +237,12 @@ def _find(
     If the table has more rows than these, some methods learn from all.
     """
     X, y, sample_weight = rows
-    task = task_of(model, X)
+    task = "survival" if is_survival(y) else task_of(model, X)
+    if task == "survival" and (pinned is not None or method == "auto"):
+        raise InputError(
+            "For survival, pinned rules and method='auto' are not available; leave "
+            "pinned out, and choose method='list' or 'tree'."
+        )
     ordered = pinned is not None or "monotonic_cst" in settings
     stable = bool(settings.get("stability"))
     method = method or default_method(task, ordered=ordered, stable=stable)

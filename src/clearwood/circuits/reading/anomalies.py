@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._words.numbers import short_text
-from clearwood.circuits.base import encoded
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import LevelShares
@@ -28,6 +27,7 @@ from clearwood.circuits.reading.profiles import (
     label_words,
 )
 from clearwood.circuits.reading.strengths import N_DRAWS
+from clearwood.circuits.table_variables import encoded
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import DATES, date_text
 from clearwood.columns.feature_space import FeatureSpace
@@ -176,7 +176,7 @@ def top_entries(
     for at, (_, j) in enumerate(entries):
         without[at, table.place_of.get(j, j)] = np.nan
     expected = cell_conditionals(circuit, without) if entries else {}
-    facts = {j: _facts(expected[j]) for j in {j for _, j in entries}}
+    facts = {j: facts_by_row(expected[j]) for j in {j for _, j in entries}}
     columns, cells = columns_of(circuit), cells_of(circuit, values)
     found: list[list[dict[str, Any]]] = [[] for _ in values]
     for at, (i, j) in enumerate(entries):
@@ -190,7 +190,7 @@ def top_entries(
     return found
 
 
-def _facts(found: LevelShares | CellShares) -> dict[int, Facts]:
+def facts_by_row(found: LevelShares | CellShares) -> dict[int, Facts]:
     """Distribution of the column in each row in which its cell is missing."""
     rows = found.rows.tolist()
     if isinstance(found, LevelShares):

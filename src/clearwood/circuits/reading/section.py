@@ -280,6 +280,7 @@ def anomalous_rows(
     values: np.ndarray,
     found: AnomalyScores,
     labels: Sequence[str] | None = None,
+    most: int = MOST_ROWS,
 ) -> list[dict[str, Any]]:
     """Most anomalies, and the expected entries.
 
@@ -290,7 +291,7 @@ def anomalous_rows(
         ``column``, ``found``, ``expected`` and ``surprise``. Numbers are None for
         impossible rows and entries.
     """
-    order = np.argsort(-found.of_rows, kind="stable")[:MOST_ROWS]
+    order = np.argsort(-found.of_rows, kind="stable")[:most]
     order = order[found.of_rows[order] > LEAST]
     reasons = top_entries(circuit, values[order], found.of_entries[order], MOST_ENTRIES)
     return [

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
+from clearwood.cli import survival
 from clearwood.cli.command import Answer, command
 from clearwood.cli.evaluation import (
     EvaluatedRules,
@@ -24,10 +25,17 @@ from clearwood.cli.fitting import (
     read_or_train,
 )
 
+REPLACED: dict[Any, click.Parameter] = {
+    shared.target: shared.target_of_task,
+    shared.task: shared.any_task,
+}
+"""Options that survival changes."""
+
 
 @command(
     "Approximate a model by a few rules.",
-    *OPTIONS,
+    *(REPLACED.get(option, option) for option in OPTIONS),
+    *survival.OPTIONS,
     shared.pos_label,
     shared.threshold,
     shared.out(shared.RULES),
@@ -45,11 +53,19 @@ def simplify(args: Any) -> Answer:
 
     MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON);
     without it the ensemble --train is trained. DATA is a table (CSV or Parquet). Prints
-    the rules and their scores on held-out rows. For a Parquet file of more than 200,000
-    rows the rules are fitted to a sample and evaluated on all rows.
+    the rules and their scores on held-out rows. With --task survival, MODEL is a file
+    of XGBoost, by default a random survival forest of scikit-survival. For a Parquet
+    file of more than 200,000 rows the rules are fitted to a sample and evaluated on all
+    rows.
     """
     from clearwood.rules.decisions import positive_position
 
+    if args.task == "survival":
+        return survival.simplify_survival(args)
+    survival_only = "time event horizons time_unit"
+    shared.only_for("--task survival", False, survival_only)
+    if args.target is None:
+        raise click.UsageError("Missing option '--target'.")
     check_options(args)
     if args.scheduler and args.train:
         raise click.UsageError("--scheduler is for a model file.")

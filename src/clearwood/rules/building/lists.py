@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.rules.building.monotone import in_order
+from clearwood.rules.building.rule_curves import with_curves
 from clearwood.rules.building.shorten import prune_by_coverage, rounded
 from clearwood.rules.conditions import Condition, matches_all
 from clearwood.rules.evaluation.sums import Kind, described
@@ -266,4 +267,6 @@ def printed(
         training.classes,
         outcome=training.outcome,
     )
+    if training.times is not None:
+        return with_curves(rule_set, training)
     return described(rule_set, training.real.counted)

@@ -37,6 +37,7 @@ from scipy.special import betaln, log_softmax, roots_hermitenorm, softmax
 from clearwood._numeric import WeightedMoments, product
 from clearwood._numeric.fold_roles import design_effect
 from clearwood.outcomes import Outcome
+from clearwood.rules.building.rule_curves import with_curves
 from clearwood.rules.evaluation.sums import Kind
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleList, RuleSum
@@ -262,7 +263,8 @@ def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> 
         With ``expected``, ``low`` and ``high`` of each rule, and in regression its
         ``spread``. In a list for classification, class probabilities are the estimates.
         The predicted class remains that of the model, likely or not: rules that
-        approximate a wrong model show it by their probabilities.
+        approximate a wrong model show it by their probabilities. For survival, curves
+        of the pooled rows.
     """
     rows, mean, variance = _lines_on(rules, training)
     of_all, spread = _usual(rules, training)
@@ -274,6 +276,8 @@ def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> 
     differ = product(shrinkage.weight, (means - mean) ** 2)
     # Number of rows whose mean is as uncertain.
     counts = 1 / (product(shrinkage.weight, 1 / counts) + _relative(differ, variance))
+    if training.times is not None:
+        return with_curves(rules, training, own, counts)
     pooled = rows / np.where(own > 0, own, np.inf)
     estimated = [
         _with_estimate(rule, training.outcome, *map(float, known))

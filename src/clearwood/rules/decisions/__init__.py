@@ -30,7 +30,7 @@ from clearwood.rules.decisions.of_values import (
     evaluate_values,
 )
 from clearwood.rules.decisions.roc import Roc
-from clearwood.rules.rule_set import RuleSet, rules_of
+from clearwood.rules.rule_set import RuleSet, ensemble_of, rules_of
 
 __all__ = [
     "ClassAnswers",
@@ -135,7 +135,7 @@ def decisions(
         return _of_model(predictor, X, y, sample_weight, pos_label, threshold)
     rules = rules_of(result, "result")
     if model is None:
-        model = getattr(result, "ensemble_", None)
+        model = ensemble_of(result, X)
     rules, encoded = rules.read(X)
     if len(encoded) == 0:
         raise InputError("X is empty: it has no rows to evaluate.")

@@ -40,7 +40,8 @@ class Exportable:
         -------
         DataFrame
             Indexed by the number of the rule: ``conditions`` in words, ``prediction``,
-            the probability (in a sum the score) of every class, and the statistics of
+            the probability (in a sum the score) of every class, or of survival to each
+            horizon with its interval and the median, and the statistics of
             :class:`Rule` that are known.
 
         Examples
@@ -79,7 +80,7 @@ class Exportable:
             Table to select from. Without it the text is an expression for use in a
             query. For a sum of classes, the totals are columns, too.
         probabilities : bool, default=False
-            Add a column per class with its probability.
+            Add a column per class, or horizon of survival, with its probability.
 
         Returns
         -------

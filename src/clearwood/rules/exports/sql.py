@@ -48,7 +48,7 @@ def rules_to_sql(
     probabilities: bool = False,
 ) -> str:
     """See :meth:`clearwood.RuleSet.to_sql`."""
-    if probabilities and not rule_set.classes:
+    if probabilities and not (rule_set.classes or rule_set.outcome.horizons):
         raise InputError("These rules predict a number; they have no probabilities.")
     writer = SqlWriter(dialect, rule_set.features)
     text = writer.finished(_sql(rule_set, writer, table, probabilities))
@@ -61,7 +61,7 @@ def _sql(
 ) -> str:
     writer.check_kinds(rule_set.classes, "the classes")
     if rule_set.one_rule_predicts:
-        columns = _list_columns(rule_set, writer)
+        columns = _list_columns(rule_set, writer, probabilities)
     elif not rule_set.classes:
         columns = [("prediction", _numbers(rule_set, writer)[0])]
     elif table is None:
@@ -76,11 +76,17 @@ def _sql(
     return query(columns, None if table is None else writer.name(table), writer)
 
 
-def _list_columns(rule_set: RuleSet, writer: SqlWriter) -> list[tuple[str, str]]:
-    """The prediction and one probability per class, each with a name."""
+def _list_columns(
+    rule_set: RuleSet, writer: SqlWriter, probabilities: bool
+) -> list[tuple[str, str]]:
+    """The prediction and one probability per class or horizon, each with a name."""
     if not rule_set.classes:
         case = writer.case(rule_set, writer.number_of(_value_of))
-        return [("prediction", writer.as_double(case))]
+        columns = [("prediction", writer.as_double(case))]
+        for horizon in rule_set.outcome.horizons if probabilities else ():
+            case = writer.case(rule_set, writer.number_of(_survival_at(horizon)))
+            columns.append((f"survival {horizon:g}", writer.as_double(case)))
+        return columns
     predicted = writer.case(rule_set, lambda rule: writer.label(rule.prediction))
     columns = [("prediction", predicted)]
     for k, label in enumerate(rule_set.classes):
@@ -431,6 +437,10 @@ def _indented(text: str, by: str) -> str:
 
 def _value_of(rule: Rule) -> float:
     return float(rule.prediction)
+
+
+def _survival_at(horizon: float) -> Callable[[Rule], float]:
+    return lambda rule: float(rule.curve.at([horizon])[0])  # type: ignore[union-attr]
 
 
 def _share_of(k: int) -> Callable[[Rule], float]:

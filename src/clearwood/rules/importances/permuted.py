@@ -12,7 +12,7 @@ from clearwood.columns.feature_space import EncodedTable, is_frame
 from clearwood.exceptions import InputError
 from clearwood.outcomes import OUTCOMES
 from clearwood.results import Result
-from clearwood.rules.rule_set import RuleSet, rows_for, rules_of
+from clearwood.rules.rule_set import RuleSet, ensemble_of, rows_for, rules_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,7 +140,7 @@ def permutation_importance(
     from clearwood.ensembles.read import as_predictor
 
     rules = rules_of(result)
-    model = getattr(result, "ensemble_", None) if model is None else model
+    model = ensemble_of(result, X) if model is None else model
     model = as_predictor(model)
     if not hasattr(model, "predict"):
         raise InputError("model must be a model that predicts; pass a fitted one.")

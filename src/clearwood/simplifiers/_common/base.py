@@ -220,16 +220,14 @@ class BaseRuleExtractor(BaseEstimator):
         check_weight_size(weight)
         if y is not None:
             check_apart(X, y)
-            y = self._outcome.check(y, n_samples)
+            y = self._check_y(y, n_samples)
         # The ensemble's seed is drawn first, so that the search does not depend on it.
         generator = as_generator(self.random_state)
         default = self._default_estimator().set_params(
             random_state=int(generator.integers(2**31))
         )
         given = None if sample_weight is None else weight
-        self.estimator_, self.ensemble_ = fitted_model(
-            self.estimator, default, X, y, given, self._outcome.model_task
-        )
+        self.estimator_, self.ensemble_ = self._fitted_model(default, X, y, given)
         if self._needs_trees:
             require_trees(self.ensemble_, type(self).__name__)
         if self.ensemble_.classes is not None:
@@ -239,6 +237,15 @@ class BaseRuleExtractor(BaseEstimator):
         training = with_folds(training, self.cv, groups, labels, weight).in_one_order()
         self.bins_ = training.bins
         return training, generator
+
+    def _check_y(self, y: Any, n_samples: int) -> np.ndarray:
+        """Validate labels or values."""
+        return self._outcome.check(y, n_samples)
+
+    def _fitted_model(self, default: Any, X: Any, y: Any, weight: Any) -> Any:
+        """The model as passed in or fitted here, and as it was read."""
+        task = self._outcome.model_task
+        return fitted_model(self.estimator, default, X, y, weight, task)
 
     def _move(self, features: FeatureSpace, place: dict[int, int]) -> None:
         """Map all rules to the columns of their features in a table."""
@@ -329,7 +336,7 @@ class BaseRuleExtractor(BaseEstimator):
             raise InputError(
                 "learn_from='labels' requires y to be passed, but the target y is None."
             )
-        return outcome_of(self.ensemble_.classes).certain(labels)
+        return outcome_of(self.ensemble_.classes, self._outcome).certain(labels)
 
     def _columns(self) -> list[str]:
         """Names of the table's columns, of which the ensemble may read only some."""

@@ -1,0 +1,153 @@
+"""``clearwood simplify --task survival``: rules of a survival model."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from clearwood.cli import options as shared
+from clearwood.cli.command import Answer
+from clearwood.cli.errors import plain_warnings
+from clearwood.cli.inputs import MODEL_FILES, given, read_frame
+from clearwood.exceptions import InputError
+
+OPTIONS = (
+    shared.option(
+        "--time", shared.TEXT, "With --task survival, the column of times.",
+        metavar="COLUMN",
+    ),
+    shared.option(
+        "--event", shared.TEXT,
+        "With --task survival, the column that is 1, or true, for an event and 0 for a "
+        "censored row.",
+        metavar="COLUMN",
+    ),
+    shared.option(
+        "--horizons", shared.TEXT,
+        "Times of the survival probabilities of the rules: --horizons 1,2,5. By "
+        "default the quartiles of the times of events.",
+        metavar="NUMBER,...",
+    ),
+    shared.option("--time-unit", shared.TEXT, "Unit of times: --time-unit years."),
+)  # fmt: skip
+"""Options of survival, beside those of other tasks."""
+
+OTHERS = (
+    "target classes scoring class_weight stability n_init statement_counts increasing "
+    "decreasing train pos_label threshold scheduler"
+)
+"""Options of other tasks only."""
+
+
+def simplify_survival(args: Any) -> Answer:
+    """Fit rules to a survival model, and evaluate them on held-out rows."""
+    from clearwood.cli.train import hold_out
+    from clearwood.simplifiers.api import make_simplifier
+
+    shared.only_for("other tasks", False, OTHERS, ", not for --task survival")
+    if args.time is None or args.event is None:
+        raise click.UsageError("--task survival needs --time and --event.")
+    *models, args.data = args.files
+    if len(models) > 1 or args.data.lower().endswith(MODEL_FILES):
+        raise click.UsageError("Give a table, or a model file of XGBoost and a table.")
+    with plain_warnings(args.log):
+        frame = read_frame(args)
+    X, y, groups = split_times(frame, args)
+    split = hold_out(X, y, "survival", args.test_size, args.random_state, groups)
+    model = models[0] if models else default_model(split.X, args)
+    fitted = make_simplifier(
+        model,
+        args.method or "list",
+        "survival",
+        horizons=_numbers(args.horizons),
+        time_unit=args.time_unit or "",
+        n_rules=args.n_rules,
+        max_rules=args.max_rules,
+        learn_from=args.learn_from,
+        exclude_features=args.exclude_features,
+        round_thresholds=not args.exact_thresholds,
+        n_jobs=args.n_jobs,
+        verbose=args.progress,
+        random_state=args.random_state,
+        **given(args, "min_samples_leaf"),
+    ).fit(split.X, split.y, groups=split.groups)
+    scores = fitted.evaluate(split.X_test, split.y_test, y_train=split.y)
+    summary = {
+        "time": args.time,
+        "event": args.event,
+        "task": "survival",
+        "model": fitted.ensemble_.source,
+        "rows": split.counts,
+        "scores": scores._asdict(),
+        "rules": json.loads(fitted.rules_.to_json()),
+    }
+    return Answer(
+        summary,
+        lambda: f"{fitted.rules_}\n\nOn held-out rows: {scores}",
+        fitted,
+        out=fitted.rules_.to_json,
+        page=split.held_out | {"held_out_from": "rules" if models else "model"},
+    )
+
+
+def split_times(frame: Any, args: Any) -> tuple[Any, Any, Any]:
+    """Table without times and groups, survival times, and groups."""
+    import numpy as np
+
+    from clearwood.cli.train import prepare
+    from clearwood.outcomes.survival import FIELDS
+
+    named = [args.time, args.event, *filter(None, [args.groups])]
+    absent = [name for name in named if name not in frame]
+    if absent:
+        raise InputError(
+            f"The table has no column {absent[0]!r}; it has {list(frame.columns)}."
+        )
+    empty = [name for name in named if frame[name].isna().any()]
+    if empty:
+        raise InputError(
+            f"The column {empty[0]!r} has empty cells; remove or complete these rows."
+        )
+    event = frame[args.event]
+    if not event.isin([0, 1]).all():
+        raise InputError(
+            f"The column {args.event!r} (--event) holds "
+            f"{event[~event.isin([0, 1])].tolist()[0]!r}; expected 1 or true for an "
+            "event, and 0 or false for a censored row."
+        )
+    if frame[args.time].dtype.kind not in "iuf":
+        raise InputError(f"The column {args.time!r} (--time) holds other than numbers.")
+    y = np.empty(len(frame), FIELDS)
+    y["event"], y["time"] = event.astype(bool), frame[args.time]
+    groups = None if args.groups is None else frame[args.groups].to_numpy()
+    return prepare(frame.drop(columns=named), "random-forest"), y, groups
+
+
+def default_model(X: Any, args: Any) -> Any:
+    """Unfitted random survival forest, for a table that may hold texts."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    from clearwood.cli.train import is_text
+    from clearwood.simplifiers import RuleListSurvival
+
+    forest = RuleListSurvival._default_estimator()
+    forest.set_params(random_state=args.random_state, n_jobs=args.n_jobs)
+    text = [name for name in X if is_text(X[name])]
+    if not text:
+        return forest
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    columns = make_column_transformer((encoder, text), remainder="passthrough")
+    return make_pipeline(columns, forest)
+
+
+def _numbers(text: str | None) -> list[float] | None:
+    try:
+        return None if text is None else [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.UsageError(
+            f"--horizons is {text!r}; expected numbers, as in 1,2,5."
+        ) from None

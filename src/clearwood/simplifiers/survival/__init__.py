@@ -1,0 +1,1 @@
+"""Rules for survival: lists and trees whose predictions are Kaplan-Meier curves."""

@@ -1,0 +1,90 @@
+"""How the files pmml-*.pmml beside this script were made, by JPMML.
+
+Run once, in an environment with sklearn2pmml and the libraries that it supports:
+``python make_pmml_files.py``. It writes the models, and what they predict for the rows
+of ``rows()``: values, or probabilities of the classes in their order.
+"""
+
+import json
+from pathlib import Path
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import xgboost
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import DecisionTreeClassifier
+from sklearn2pmml import make_pmml_pipeline, sklearn2pmml
+
+FOLDER = Path(__file__).parent
+MISSING = ("hist", "xgboost", "lightgbm")
+"""Beginnings of the names of models that accept missing values."""
+
+
+def rows(with_missing=False):
+    """Numbers in sixteenths, so that float32 holds them."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        np.round(rng.normal(size=(120, 3)) * 16) / 16, columns=["age", "dose x", "w"]
+    )
+    return X.mask(rng.random(X.shape) < 0.15) if with_missing else X
+
+
+def models():
+    few = {"n_estimators": 3, "max_depth": 3, "random_state": 0}
+    native = {"n_estimators": 3, "max_depth": 3, "n_jobs": 1}
+    light = {**native, "min_child_samples": 5, "verbose": -1}
+    yield "forest_regressor", RandomForestRegressor(**few), "number"
+    yield "forest_classifier", RandomForestClassifier(**few), "three"
+    yield "tree_classifier", DecisionTreeClassifier(max_depth=3), "three"
+    yield "boosting_regressor", GradientBoostingRegressor(**few), "number"
+    yield "boosting_classifier", GradientBoostingClassifier(**few), "two"
+    yield "boosting_of_three", GradientBoostingClassifier(**few), "three"
+    hist = {"max_iter": 3, "max_depth": 3, "min_samples_leaf": 5}
+    yield "hist_regressor", HistGradientBoostingRegressor(**hist), "number"
+    yield "xgboost_regressor", xgboost.XGBRegressor(**native), "number"
+    yield "xgboost_classifier", xgboost.XGBClassifier(**native), "two"
+    yield "xgboost_of_three", xgboost.XGBClassifier(**native), "three_codes"
+    poisson = xgboost.XGBRegressor(objective="count:poisson", **native)
+    yield "xgboost_poisson", poisson, "positive"
+    yield "lightgbm_regressor", lightgbm.LGBMRegressor(**light), "number"
+    yield "lightgbm_classifier", lightgbm.LGBMClassifier(**light), "two"
+
+
+def targets():
+    X = rows()
+    noise = np.random.default_rng(1).normal(size=len(X)) / 4
+    number = X["age"] + X["dose x"] * X["w"] + noise
+    codes = np.digitize(number, [-0.5, 0.5])
+    return {
+        "number": number,
+        "two": (number > 0).astype(int),
+        "three_codes": codes,
+        "three": np.array(["ash", "beech", "cedar"])[codes],
+        "positive": np.exp(number),
+    }
+
+
+def main():
+    answers = {}
+    for name, model, target in models():
+        X = rows(name.startswith(MISSING))
+        model.fit(X, targets()[target])
+        pipeline = make_pmml_pipeline(
+            model, active_fields=list(X.columns), target_fields=["y"]
+        )
+        sklearn2pmml(pipeline, str(FOLDER / f"pmml-{name}.pmml"))
+        is_class = hasattr(model, "predict_proba")
+        found = model.predict_proba(X) if is_class else model.predict(X)
+        answers[name] = np.asarray(found, dtype=np.float64).tolist()
+    (FOLDER / "pmml-answers.json").write_text(json.dumps(answers))
+
+
+if __name__ == "__main__":
+    main()
