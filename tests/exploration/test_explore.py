@@ -126,7 +126,8 @@ def test_hostile_tables_get_an_overview_and_the_reason_why_not_more(
     if target:
         same_text(found.notes)
     printed = str(found)
-    assert "\x1b" not in printed
+    assert "\x1b" not in printed and "not known of" not in printed
+    assert "nan" not in printed and "1 columns" not in printed
     cw.report(found, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<script>" not in page and "\x1b" not in page
@@ -135,8 +136,14 @@ def test_hostile_tables_get_an_overview_and_the_reason_why_not_more(
 def test_what_is_asked_wrongly_is_refused():
     with refuses(InputError):
         cw.explore(loans(), "age_")
-    with refuses(InputError):
-        cw.explore(loans(), "default", seconds=0)
+    for seconds in (0, "9"):
+        with refuses(InputError):
+            cw.explore(loans(), "default", seconds=seconds)
+
+
+def test_new_rows_need_the_columns_of_the_table(found):
+    with refuses(InputError, "'age'"):
+        found.read(loans().drop(columns="age"))
 
 
 def test_ctrl_c_keeps_what_is_done(monkeypatch):

@@ -13,6 +13,7 @@ import pandas as pd
 from clearwood._words.labels import printable
 from clearwood._words.numbers import percent_text, rounded_text, short_text
 from clearwood._words.sentences import sentences
+from clearwood.exceptions import InputError
 from clearwood.exploration.contenders import BOOSTING
 from clearwood.exploration.contest import N_FOLDS, Entry, HeldOutScores, Task, choose
 from clearwood.exploration.untidy import Reading, read_any
@@ -111,8 +112,18 @@ class Exploration(Result):
         Returns
         -------
         DataFrame
+
+        Raises
+        ------
+        InputError
+            A column that models use is absent.
         """
         frame = read_any(table)
+        absent = [name for name in self.readings if name not in frame]
+        if absent:
+            raise InputError(
+                f"The table has no column {absent[0]!r}; it has {list(frame)}."
+            )
         read = {name: self.readings[name].read(frame[name]) for name in self.readings}
         return pd.DataFrame(read, index=frame.index)
 
@@ -262,7 +273,7 @@ def columns_lines(columns: pd.DataFrame) -> list[list[str]]:
         [
             printable(line.column),
             line.type,
-            percent_text(line.missing) if line.missing else "",
+            percent_text(line.missing) if line.missing > 0 else "",
             f"{line.distinct:,}",
             printable(line.values),
         ]

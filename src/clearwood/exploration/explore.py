@@ -6,6 +6,7 @@ import shlex
 import time
 import warnings
 from copy import deepcopy
+from numbers import Real
 from os import PathLike
 from typing import Any
 
@@ -137,7 +138,7 @@ def explore(
 
 
 def _checked(seconds: Any) -> float:
-    if not seconds > 0:
+    if not isinstance(seconds, Real) or not seconds > 0:
         raise InputError(f"seconds is {seconds!r}; expected a number above 0.")
     return float(seconds)
 
