@@ -32,7 +32,7 @@ OPTIONS = (
     ),
     shared.option("--time-unit", shared.TEXT, "Unit of times: --time-unit years."),
 )  # fmt: skip
-"""Options of survival, beside those of other tasks."""
+"""Options of survival only."""
 
 OTHERS = (
     "target classes scoring class_weight stability n_init statement_counts increasing "
