@@ -26,7 +26,7 @@ FLOORS = (
     "charts codec columns distributions exceptions families outcomes results",
     "datasets discretize ensembles references rules sampling search",
     "circuits metatree projection sbfc sequences simplifiers",
-    "comparison persistence",
+    "comparison exploration persistence",
     "reporting cli __main__",
 )
 """Rooms from the ground up: each may import from the floors below its own."""

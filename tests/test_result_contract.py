@@ -116,6 +116,15 @@ RESULTS = {
     ),
     "Frontier": frontier,
     "FrontierPoint": point,
+    "Exploration": lambda: cw.explore(
+        pd.DataFrame({"<a>": np.arange(40.0) ** 2, "y": list("ab" * 20)}), "y",
+        seconds=0.01, random_state=0,
+    ),
+    "Alternatives": lambda: cw.alternatives(
+        cw.RuleListClassifier(forest(), n_rules=2, random_state=0).fit(*iris()),
+        iris()[0],
+        n_cuts=1,
+    ),
     "Monitoring": lambda: cw.monitor(classes_rules(), ROWS, LABELS),
     "Difference": lambda: cw.difference(
         numbers_rules(), numbers_rules().change(1, "x0", low=0.8), np.eye(2)[[0, 1] * 9]

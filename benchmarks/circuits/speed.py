@@ -228,10 +228,9 @@ def main():
         "five that a hidden bit moves. Seconds of the fit and of the densities of all "
         "rows; the most memory that the process took, the table of float64 included.",
         growth_table(sizes.frame(), growing),
-        "More rows support more structure, so that a row costs more as well: from 1e5 "
-        "to 1e6 rows the network has 2.2 times the parameters, and evaluation and the "
-        "fit by default take 40 times as long. The fit ends with sweeps of EM over all "
-        "rows and parameters. As the thesis has it, cost follows the rows.",
+        "As the thesis has it, more rows support more structure, so that a row costs "
+        "more as well. By default at most 50,000 rows determine the structure; the fit "
+        "ends with sweeps of EM over all rows and parameters.",
     ]
     fits.write_markdown("Speed of sum-product networks", *parts)
 

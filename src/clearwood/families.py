@@ -309,6 +309,28 @@ OWN = (
         commands={"states": "clearwood.cli.verbs.states:states"},
     ),
     Family(
+        "exploration",
+        public=_names("exploration", "explore"),
+        sections={
+            "Exploration": PageSection(
+                "explored",
+                "Exploration",
+                "clearwood.exploration.section",
+                "exploration/section.html",
+                has_rules=False,
+                lead="A table at first sight: its columns, readable models on held-out "
+                "rows, clusters and anomalies.",
+                parts=(
+                    ("recommended", "Recommended model"),
+                    ("columns", "Columns"),
+                    ("rows", "Clusters and anomalies"),
+                    ("repeat", "Code"),
+                ),
+            )
+        },
+        commands={"explore": "clearwood.cli.verbs.explore:explore"},
+    ),
+    Family(
         "discretize",
         public=_BINNINGS,
         saved=dict.fromkeys(_BINNINGS, "clearwood.discretize.saving"),

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.test_cli import failed, run
 from tests.wording import refuses, same_lines, same_text, warns
 
-from clearwood.cli.tables.csv_file import CsvFile, CsvForm
+from clearwood._tables.csv_file import CsvFile, CsvForm
 from clearwood.cli.tables.reading import read_table, read_table_of
 from clearwood.columns.info import ColumnInfo
 from clearwood.columns.schema import features_of

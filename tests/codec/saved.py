@@ -79,6 +79,20 @@ def simplified(name, classify, **settings):
     return make(model(classify), **settings).fit(numbers(), target(classify))
 
 
+def survived(make):
+    """Rules of a function that returns the probability to survive each horizon."""
+    rows, horizons = numbers(), (1.0, 2.0)
+    time = np.exp(target(False) / np.abs(target(False)).max())
+    y = pd.DataFrame({"event": np.arange(len(rows)) % 4 > 0, "time": time})
+
+    def curves(X):
+        rate = 0.2 + 0.01 * np.asarray(X)[:, [0]]
+        return np.exp(-rate * np.array(horizons))
+
+    settings = {"horizons": horizons, "n_rules": 3, "max_rules": 3, "random_state": 0}
+    return make(curves, **settings).fit(rows, y)
+
+
 def learnt(classify, **settings):
     """Rules with columns of all kinds, made without a model."""
     make = cw.RuleListClassifier if classify else cw.RuleListRegressor
@@ -229,6 +243,8 @@ CASES = {
         ),
         ROWS,
     ),
+    "RuleListSurvival": (lambda: survived(cw.RuleListSurvival), FEW),
+    "DistilledTreeSurvival": (lambda: survived(cw.DistilledTreeSurvival), FEW),
     # Meta-trees
     "MetaTreeClassifier": (
         lambda: cw.MetaTreeClassifier(missing="branch", random_state=0).fit(

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binomtest
+from sklearn.tree import DecisionTreeClassifier
 from tests.cli.test_cli import failed, run
 from tests.wording import refuses, same_text
 
@@ -77,6 +78,22 @@ def test_values(frame):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", ["text", "bool", "numbers and a model of classes"])
+def test_functions_may_return_labels(frame, kind):
+    high = frame["dose"] > 0.5
+    if kind == "text":
+        old, new = OLD.predict, lambda X: np.repeat("well", len(X))
+    elif kind == "bool":
+        old, new = (lambda X: X["dose"] > 0.5), (lambda X: X["dose"] > 0.6)
+    else:
+        old = DecisionTreeClassifier().fit(frame[["dose"]], high.astype(int))
+        frame, new = frame[["dose"]], lambda X: np.zeros(len(X))
+    found = cw.difference(old, new, frame, random_state=0)
+    assert found.shift is None
+    before, now = (np.asarray(getattr(m, "predict", m)(frame)) for m in (old, new))
+    assert found.changed == rate_of(before != now, np.ones(400))
+
+
 def test_equal_models_have_no_rules(frame):
     found = cw.difference(OLD, OLD, frame, OLD.predict(frame))
     assert found.rules is None
@@ -98,12 +115,22 @@ def test_values_in_words(frame):
     same_text(str(cw.difference(old, new, X, y, **given)))
 
 
+def len_of(X):
+    return np.full(len(X), float(len(X)))
+
+
 WRONG = {
-    "tasks": (OLD, lambda X: np.zeros(len(X)), {}),
+    "tasks": (OLD, RuleList((), Rule((), 1.0), SPACE), {}),
     "no class in common": (
         OLD, RuleList((), Rule((), 1, (0.0, 1.0)), SPACE, (0, 1)), {}
     ),
     "y": (OLD, NEW, {"y": ["ill"]}),
+    "missing labels": (OLD, NEW, {"y": ["ill", None] * 200}),
+    "labels of others": (OLD, NEW, {"y": [0, 1] * 200}),
+    "texts as values": (len_of, len_of, {"y": ["ill", "well"] * 200}),
+    "missing values": (len_of, len_of, {"y": [0.0, np.nan] * 200}),
+    "no model": (None, NEW, {}),
+    "shapes": (OLD, lambda X: np.zeros((len(X), 2)), {}),
     "by": (OLD, NEW, {"by": "hospital"}),
 }  # fmt: skip
 
@@ -113,6 +140,11 @@ def test_models_that_cannot_be_compared_are_refused(frame, wrong):
     old, new, given = WRONG[wrong]
     with refuses(cw.exceptions.InputError):
         cw.difference(old, new, frame, **given)
+
+
+def test_an_empty_table_is_refused(frame):
+    with refuses(cw.exceptions.InputError, "X is empty"):
+        cw.difference(OLD, NEW, frame[:0])
 
 
 def test_the_command(frame, tmp_path):

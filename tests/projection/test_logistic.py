@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 import clearwood as cw
 from clearwood.references import Reference
@@ -117,3 +118,28 @@ def test_each_category_has_an_effect_of_its_own():
     assert model.fidelity_ == pytest.approx(1)
     steps = dict(zip(model.terms_.names, model.coef_[0] / model.terms_.unit))
     assert steps == pytest.approx({"hue=b": 3.0, "hue=c": 0.0, "x": 0.0}, abs=1e-6)
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_of_many_terms_the_strongest_are_kept(task):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 12)), columns=list("abcdefghijkl"))
+    X["hue"] = rng.choice(["red", "tan", "sky"], 200)
+    score = 2 * X["c"] - 3 * X["k"] + 2 * (X["hue"] == "tan")
+    if task == "regression":
+        exact = Slopes()
+        exact.n_draws = 1
+        exact.draws = lambda rows: score.loc[rows.index].to_numpy()[None]
+        model = cw.ProjectedLinearRegression(exact, max_terms=3).fit(X)
+        assert model.fidelity_ > 0.99
+    else:
+        tree = HistGradientBoostingClassifier(random_state=0)
+        y = np.where(score > 0, "yes", "no")
+        table = X.assign(hue=X["hue"].astype("category"))
+        model = cw.ProjectedLogisticRegression(
+            tree.fit(table, y), max_terms=3, draws="mean"
+        ).fit(table, y)
+        assert np.mean(model.predict(table) == y) > 0.9
+    assert model.terms_.names == ["c", "k", "hue=tan"]
+    assert model.coef_.shape == (1, 3)
+    assert model.terms_.without_term == {"hue": ["red", "sky"]}

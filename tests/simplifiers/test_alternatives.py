@@ -146,6 +146,7 @@ def test_one_rule_suffices_for_a_constant_model():
         ({"max_literals": 3}, "max_literals is 3; expected 1 or 2."),
         ({"n_cuts": 0}, "n_cuts is 0; expected a whole number from 1."),
         ({"tolerance": 1}, "tolerance is 1; expected a number from 0 and below 1."),
+        ({"tolerance": "a"}, "tolerance is 'a'; expected a number from 0 and below 1."),
     ],
 )
 def test_settings_are_checked(forest, settings, text):
@@ -158,5 +159,7 @@ def test_what_is_no_fitted_estimator_is_refused(forest):
     X, _, fitted = forest
     with refuses(InputError, "expected a fitted simplifier"):
         cw.alternatives(fitted.rules_, X)
+    with refuses(InputError, "expected a fitted simplifier"):
+        cw.alternatives(fitted.rules_.found_for(fitted.ensemble_), X)
     with refuses(InputError, "an empty table; pass some rows"):
         cw.alternatives(fitted, X[:0])

@@ -33,6 +33,7 @@ HELP = """Interpretable models: a few rules, one tree, a graph or states.
 Approximate a fitted model, or fit one to a table and summarize it:
 
 \b
+  clearwood explore data.csv --target y --report page.html
   clearwood check model.ubj
   clearwood simplify model.ubj data.csv --target y --classes no,yes --report page.html
   clearwood simplify data.csv --target y --out rules.json

@@ -39,7 +39,7 @@ def read_frame(args: Any, labels: Collection[str] = ()) -> Any:
 
 def read_labelled(args: Any, reader: str | None = None) -> Any:
     """Training table, encoded for the named ensemble, and its target."""
-    from clearwood.cli.tables.target import split_target
+    from clearwood._tables.target import split_target
     from clearwood.cli.train import READS_TEXT, prepare
 
     with plain_warnings(args.log):
@@ -80,7 +80,7 @@ def split_rows(table: Any, args: Any) -> Any:
 
 def csv_form(args: Any) -> Any:
     """Format of CSV by the options."""
-    from clearwood.cli.tables.csv_file import CsvForm
+    from clearwood._tables.csv_file import CsvForm
 
     sep = {"tab": "\t", "\\t": "\t"}.get(args.sep, args.sep)
     if sep is not None and len(sep) != 1:
@@ -132,7 +132,7 @@ def check_files(args: Any) -> None:
 
 def read_model_and_table(args: Any) -> tuple[Any, Any]:
     """Ensemble of a file, and the table encoded for it; of a large file a sample."""
-    from clearwood.cli.tables.target import split_target
+    from clearwood._tables.target import split_target
     from clearwood.ensembles import read_ensemble
 
     path = args.files[0]
@@ -197,7 +197,7 @@ def read_new_rows(rules: Any, args: Any) -> NewRows:
 
     The target is the named column, or else that of the rules, if the table has it.
     """
-    from clearwood.cli.tables.target import target_as_labels
+    from clearwood._tables.target import target_as_labels
 
     if args.classes and args.model is None:
         raise click.UsageError("--classes is for a --model file.")

@@ -40,7 +40,7 @@ class LargeFile(NamedTuple):
 
 def open_large(args: Any) -> LargeFile | None:
     """Parquet file with more rows than are searched; None for a smaller one."""
-    from clearwood.cli.tables.csv_file import is_parquet
+    from clearwood._tables.csv_file import is_parquet
 
     path, scheduler = args.data, getattr(args, "scheduler", None)
     # Options that do not apply to Parquet raise where it is read at once.

@@ -32,7 +32,7 @@ OPTIONS = (
     ),
     shared.option("--time-unit", shared.TEXT, "Unit of times: --time-unit years."),
 )  # fmt: skip
-"""Options of survival, beside those of other tasks."""
+"""Options of survival only."""
 
 OTHERS = (
     "target classes scoring class_weight stability n_init statement_counts increasing "
@@ -131,7 +131,7 @@ def default_model(X: Any, args: Any) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
-    from clearwood.cli.train import is_text
+    from clearwood._tables.target import is_text
     from clearwood.simplifiers import RuleListSurvival
 
     forest = RuleListSurvival._default_estimator()

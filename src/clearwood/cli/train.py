@@ -10,8 +10,8 @@ from sklearn import ensemble, tree
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 from clearwood._numeric.fold_roles import check_groups
-from clearwood.cli.tables.csv_file import reason_of
-from clearwood.columns.cells import are_flags
+from clearwood._tables.csv_file import reason_of
+from clearwood._tables.target import is_text
 from clearwood.ensembles.raw_tables import fit_to_table
 from clearwood.exceptions import InputError
 
@@ -80,14 +80,6 @@ def prepare(X: pd.DataFrame, name: str) -> pd.DataFrame:
         )
     check_finite(X)
     return X.astype(dict.fromkeys(text, "category")) if name == READS_TEXT else X
-
-
-def is_text(column: pd.Series) -> bool:
-    """Whether a column holds neither numbers, booleans nor timestamps."""
-    types = pd.api.types
-    is_time = types.is_datetime64_any_dtype(column) or column.dtype.kind == "m"
-    is_flag = column.dtype == object and are_flags(column)
-    return not (types.is_numeric_dtype(column) or is_time or is_flag)
 
 
 def check_finite(X: pd.DataFrame) -> None:

@@ -11,10 +11,13 @@ import numpy as np
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import probability_text
 from clearwood._words.sentences import rows_in_words
-from clearwood.ensembles.black_box import predict_with, task_of
+from clearwood.columns.validation import check_target
+from clearwood.ensembles.black_box import predict_with, predicts, task_of
 from clearwood.ensembles.read import as_predictor
+from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import InputError, PoorFidelityWarning
 from clearwood.outcomes.intervals import UNKNOWN, Rate, mean_of, rate_of
+from clearwood.references.tabular import count_rows
 from clearwood.results import Result
 from clearwood.rules import RuleSet
 from clearwood.rules.decisions.in_words import aligned
@@ -132,7 +135,8 @@ def difference(
     ----------
     old, new : model, RuleSet, callable or path
         Fitted models for the same target, or files of ensembles. A callable returns a
-        label or value per row.
+        label or value per row; its numbers are labels if the other model predicts
+        classes.
     X : array-like or frame of shape (n_samples, n_features)
         Rows to compare the models on, best not those of their fit.
     y : array-like of shape (n_samples,), optional
@@ -152,8 +156,8 @@ def difference(
     Raises
     ------
     InputError
-        If one model predicts classes and the other values, or they have no class in
-        common.
+        If one model predicts classes and the other values, they have no class in
+        common, or ``X`` or ``y`` is not valid.
 
     Examples
     --------
@@ -173,21 +177,22 @@ def difference(
     >>> found.errors["old"].value, found.errors["new"].value
     (0.06, 0.04)
     """
-    models = [as_predictor(model) for model in (old, new)]
-    kinds = {_has_classes(model, X) for model in models}
+    models = [_predictor(old, "old"), _predictor(new, "new")]
+    n = count_rows(X)
+    if n == 0:
+        raise InputError("X is empty: it has no rows to compare.")
+    before, now = (_predictions(model, X) for model in models)
+    if not before.shape == now.shape == (n,):
+        raise InputError(
+            f"The models return predictions of shapes {before.shape} and {now.shape}; "
+            f"expected a label or value for each of the {n} rows."
+        )
+    kinds = {_has_classes(*pair) for pair in zip(models, (before, now))} - {None}
     if len(kinds) > 1:
         raise InputError("One model predicts classes and the other values.")
-    before, now = (_predictions(model, X) for model in models)
-    if before.shape != now.shape:
-        raise InputError(
-            f"The models return predictions of shapes {before.shape} and {now.shape}."
-        )
-    n = len(before)
     weight, truth = np.ones(n), None
     if y is not None:
-        truth = np.asarray(y)
-        if truth.shape != (n,):
-            raise InputError(f"y must hold {n} values, found shape {truth.shape}.")
+        truth = check_target(y, n, numeric=kinds != {True})
     labels, name = (None, "") if by is None else labels_of(X, n, by)
     if kinds == {True}:
         if not set(before.tolist()) & set(now.tolist()):
@@ -195,6 +200,8 @@ def difference(
                 f"The models have no class in common: {sorted(set(before.tolist()))} "
                 f"and {sorted(set(now.tolist()))}."
             )
+        if truth is not None:
+            _check_labels(truth, {*before.tolist(), *now.tolist()}, models)
         apart = before != now
         changed, shift, table = rate_of(apart, weight), None, _table(before, now)
     else:
@@ -219,10 +226,35 @@ def difference(
     return Difference(n, changed, shift, table, rules, errors, p, groups, name)
 
 
-def _has_classes(model: Any, X: Any) -> bool:
+def _predictor(model: Any, name: str) -> Any:
+    found = as_predictor(model)
+    if not isinstance(found, type) and not predicts(found):
+        raise InputError(
+            f"{name} is {found!r}; expected a fitted model, rules, a function or the "
+            "path of a model file."
+        )
+    return found
+
+
+def _has_classes(model: Any, predicted: np.ndarray) -> bool | None:
+    """Whether a model predicts classes; None for a function that returns numbers."""
     if isinstance(model, RuleSet):
         return bool(model.classes)
-    return task_of(model, X) == "classification"
+    if isinstance(model, TreeEnsemble) or hasattr(model, "predict"):
+        return task_of(model) == "classification"
+    return None if predicted.dtype.kind in "iuf" else True
+
+
+def _check_labels(truth: np.ndarray, predicted: set[Any], models: list[Any]) -> None:
+    known = predicted.union(
+        *(np.ravel(getattr(model, "classes_", ())).tolist() for model in models)
+    )
+    if not known & set(truth.tolist()):
+        raise InputError(
+            f"No label of y is a class of the models: found "
+            f"{sorted(set(map(str, truth.tolist())))[:5]} of type {truth.dtype}, the "
+            f"models predict {sorted(predicted, key=str)}."
+        )
 
 
 def _predictions(model: Any, X: Any) -> np.ndarray:

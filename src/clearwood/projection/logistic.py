@@ -9,7 +9,7 @@ draws is the epistemic uncertainty of the reference.
 from __future__ import annotations
 
 import textwrap
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from clearwood._numeric.progress import progress
 from clearwood._tables.learning import accepts_tables, sample_of
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import share_text
+from clearwood._words.sentences import listed
 from clearwood.columns.schema import features_of
 from clearwood.columns.validation import check_table, interval_ends, label_positions
 from clearwood.exceptions import InputError
@@ -63,6 +64,7 @@ class _ProjectedLinear(BaseEstimator):
         "reference": "no_validation",
         "penalty": [StrOptions({"ridge", "lasso"})],
         "alpha": [Interval(Real, 0, None, closed="neither")],
+        "max_terms": [Interval(Integral, 1, None, closed="left"), None],
         "draws": [StrOptions({"mean", "each"})],
         "verbose": ["verbose"],
         "random_state": "no_validation",
@@ -74,6 +76,7 @@ class _ProjectedLinear(BaseEstimator):
         *,
         penalty: str = "ridge",
         alpha: float = 0.01,
+        max_terms: int | None = None,
         draws: str = "each",
         verbose: bool = False,
         random_state: Any = None,
@@ -81,6 +84,7 @@ class _ProjectedLinear(BaseEstimator):
         self.reference = reference
         self.penalty = penalty
         self.alpha = alpha
+        self.max_terms = max_terms
         self.draws = draws
         self.verbose = verbose
         self.random_state = random_state
@@ -131,6 +135,8 @@ class _ProjectedLinear(BaseEstimator):
         self.reference_ = source
         self.terms_ = Terms.from_table(features, encoded, weight)
         columns = self.terms_.design_matrix(encoded)
+        kept = self._strongest(columns, predictive.pooled, weight)
+        self.terms_, columns = self.terms_.taken(kept), columns[:, kept]
         intercept, coef = self._project(columns, predictive.pooled, weight)
         self.intercept_, self.coef_ = intercept[0], coef[0]
         self.intercept_draws_, self.coef_draws_ = intercept, coef
@@ -150,6 +156,18 @@ class _ProjectedLinear(BaseEstimator):
             "lower alpha.",
         )  # fmt: skip
         return self
+
+    def _strongest(
+        self, columns: np.ndarray, pooled: PredictiveDraws, weight: np.ndarray
+    ) -> np.ndarray:
+        """At most ``max_terms`` terms, without the weakest fifth time after time."""
+        kept = np.arange(columns.shape[1])
+        while self.max_terms is not None and len(kept) > self.max_terms:
+            _, coef = self._project(columns[:, kept], pooled, weight)
+            strength = np.abs(coef[0]).sum(axis=0)
+            n_left = max(self.max_terms, 4 * len(kept) // 5)
+            kept = kept[np.sort(np.argsort(-strength, kind="stable")[:n_left])]
+        return kept
 
     def _predict_columns(self, columns: np.ndarray) -> np.ndarray:
         """Predictions of the model: values, or probabilities."""
@@ -210,15 +228,15 @@ class _ProjectedLinear(BaseEstimator):
             "the change per unit. Intercept, with all terms at their means: "
             f"{', '.join(f'{value:.4g}' for value in self.intercept_)}."
         ]
-        first = self.terms_.first_categories
-        if first:
+        without = self.terms_.without_term
+        if without:
             baselines = ", ".join(
-                f"{printable(name)} with {prediction_text(label)}"
-                for name, label in first.items()
+                f"{printable(name)} with {listed(labels)}"
+                for name, labels in without.items()
             )
             lines.append(
                 "The term of a category is an indicator (1 or 0), and compares it with "
-                f"the reference category, which has no term: {baselines}."
+                f"the categories that have no term: {baselines}."
             )
         if (self.terms_.category == MISSING).any():
             lines.append(
@@ -249,6 +267,9 @@ class ProjectedLinearRegression(RegressorMixin, _ProjectedLinear):
     alpha : float, default=0.01
         Factor of the penalty relative to the squared error summed over rows, in units
         of the variance of the reference's predictions.
+    max_terms : int or None, default=None
+        Maximum number of terms. Beyond it the terms with the smallest coefficients are
+        removed, a fifth of them at a time, and the others projected again.
     draws : {"each", "mean"}, default="each"
         Whether to project each posterior draw, too.
     verbose : bool, default=False
@@ -327,7 +348,7 @@ class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
 
     Parameters
     ----------
-    reference, penalty, draws, verbose, random_state
+    reference, penalty, max_terms, draws, verbose, random_state
         As in :class:`ProjectedLinearRegression`.
     alpha : float, default=0.01
         Factor of the penalty relative to the cross-entropy summed over rows.

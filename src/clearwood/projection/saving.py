@@ -68,8 +68,8 @@ COMMON = (
     codec.Settings(
         "n_leaf_nodes", "alpha", "complexity", "max_leaf_nodes", "family", "draws",
         "refine", "n_rules", "max_rules", "tolerance", "min_samples_leaf",
-        "round_thresholds", "penalty", "exclude_features", "random_state",
-        unless_none=("random_state",),
+        "round_thresholds", "penalty", "max_terms", "exclude_features", "random_state",
+        unless_none=("random_state", "max_terms"),
     ),
     codec.Field("reference", codec.TEXT),
     codec.Field("n_draws", codec.integer(1)),

@@ -13,6 +13,7 @@ from sklearn.linear_model import Lasso, LogisticRegression
 
 from clearwood._kernels.numeric import solve_positive
 from clearwood._numeric import product, rounded
+from clearwood._words.labels import prediction_text
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
@@ -88,14 +89,21 @@ class Terms(NamedTuple):
         raw = _raw(encoded, self.features, self.feature, self.category)
         return np.where(np.isnan(raw), 0.0, (raw - self.centre) / self.unit)
 
+    def taken(self, kept: np.ndarray) -> Terms:
+        """Some of the terms."""
+        return Terms(self.features, *(values[kept] for values in self[1:]))
+
     @property
-    def first_categories(self) -> dict[str, Any]:
-        """Reference category, which has no term, by name of the feature."""
-        known = self.features
-        return {
-            known.names[d]: known.categories[d][0]
-            for d in np.unique(self.feature[self.category >= 0])
-        }
+    def without_term(self) -> dict[str, list[str]]:
+        """Categories without a term, by name of the feature, if others have one."""
+        found = {}
+        for d in np.unique(self.feature[self.category >= 0]).tolist():
+            mine = set(self.category[self.feature == d].tolist())
+            labels = enumerate(self.features.categories[d])
+            found[self.features.names[d]] = [
+                prediction_text(label) for c, label in labels if c not in mine
+            ]
+        return found
 
     @property
     def names(self) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from clearwood.columns.validation import check_excluded
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.outcomes import OUTCOMES
+from clearwood.results import Result
 from clearwood.rules import (
     CategorySet,
     FeatureBins,
@@ -33,12 +34,15 @@ from clearwood.search.lists.optimal import (
     orderings,
 )
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 MOST_SETS = 10
 """Maximum number of sets of features in the printed text; ``lists`` has all."""
 
 
-@dataclass(frozen=True)
-class Alternatives:
+@dataclass(frozen=True, eq=False, repr=False)
+class Alternatives(Result):
     """Best short rule lists on some rows; see :func:`alternatives`.
 
     Attributes
@@ -91,6 +95,16 @@ class Alternatives:
     features: dict[str, int]
     without: dict[str, float]
     is_complete: bool
+
+    def to_frame(self) -> pd.DataFrame:
+        """Fidelity of the best list of each set of features, one set per row."""
+        import pandas as pd
+
+        table = [
+            (", ".join(sorted(used)), fidelity, self.lists[used].n_rules)
+            for used, fidelity in self.fidelities.items()
+        ]
+        return pd.DataFrame(table, columns=["features", "fidelity", "n_rules"])
 
     def __str__(self) -> str:
         return "\n".join(wrapped(line) for line in self._lines())
@@ -179,6 +193,7 @@ def alternatives(
     Returns
     -------
     Alternatives
+        Prints the bound and the sets of features; ``to_frame()`` returns a frame.
 
     Raises
     ------
@@ -266,7 +281,7 @@ def alternatives(
 def _check(
     estimator: Any, n_rules: Any, max_literals: Any, n_cuts: Any, tolerance: float
 ) -> None:
-    if not hasattr(estimator, "ensemble_"):
+    if not hasattr(estimator, "bins_"):
         raise InputError(
             f"estimator is a {type(estimator).__name__}; expected a fitted simplifier, "
             "such as RuleListClassifier."
@@ -277,7 +292,7 @@ def _check(
         raise InputError(f"max_literals is {max_literals!r}; expected 1 or 2.")
     if not isinstance(n_cuts, Integral) or n_cuts < 1:
         raise InputError(f"n_cuts is {n_cuts!r}; expected a whole number from 1.")
-    if not 0 <= tolerance < 1:
+    if not isinstance(tolerance, Real) or not 0 <= tolerance < 1:
         raise InputError(
             f"tolerance is {tolerance!r}; expected a number from 0 and below 1."
         )

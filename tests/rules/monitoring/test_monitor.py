@@ -259,6 +259,7 @@ WRONG = {
     "groups without labels": {"by": "site"},
     "labels of no reference": {"reference_y": ["ill"]},
     "error rate": {"error_rate": 1.5},
+    "error rate of text": {"error_rate": "0.1"},
     "no column": {"y": ["ill"] * 20, "by": "hospital"},
     "too few groups": {"y": ["ill"] * 20, "by": ["A"]},
     "empty": {"reference": pd.DataFrame({"dose": [], "ward": [], "age": []})},

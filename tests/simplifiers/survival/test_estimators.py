@@ -267,6 +267,7 @@ WRONG_MODELS = {
     "shape": lambda X: np.ones((len(X), 3)),
     "rising": lambda X: np.tile([0.2, 0.4], (len(X), 1)),
     "infinite": lambda X: np.full(len(X), np.inf),
+    "texts": lambda X: np.full(len(X), "high"),
     "objective": XGBRegressor(n_estimators=1),
 }
 

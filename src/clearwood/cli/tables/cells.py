@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from clearwood._tables.csv_file import MOST_SHOWN, CsvFile, listed
 from clearwood._words.labels import printable
 from clearwood._words.numbers import FEW_CODES, written_numbers
-from clearwood.cli.tables.csv_file import MOST_SHOWN, CsvFile, listed
 from clearwood.codec.documents import plain_integer, plain_number
 from clearwood.columns.dates import as_times, date_number, has_zone
 from clearwood.exceptions import InputError

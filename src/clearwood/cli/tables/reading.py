@@ -7,19 +7,19 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
+from clearwood._tables.csv_file import (
+    DETECTED,
+    CsvFile,
+    CsvForm,
+    is_parquet,
+    read_parquet,
+)
 from clearwood.cli.tables.cells import (
     infer_type,
     parse_cells,
     to_numbers,
     to_times,
     warn_of_missing_words,
-)
-from clearwood.cli.tables.csv_file import (
-    DETECTED,
-    CsvFile,
-    CsvForm,
-    is_parquet,
-    read_parquet,
 )
 from clearwood.columns.cells import EXACT
 from clearwood.columns.feature_space import FeatureSpace

@@ -75,7 +75,7 @@ def states(args: Any) -> Answer:
 
 def _read_text(args: Any) -> tuple[str, list[int], str]:
     """Letters, the lengths of the sequences, and the type of emission."""
-    from clearwood.cli.tables.csv_file import as_utf8
+    from clearwood._tables.csv_file import as_utf8
     from clearwood.codec.files import read_bytes
 
     about = f"; {args.data!r} is a text"

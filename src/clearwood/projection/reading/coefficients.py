@@ -124,12 +124,10 @@ def _unit(terms: Terms, t: int) -> str:
     category, name = terms.category[t], terms.features.names[terms.feature[t]]
     if category == VALUE:
         return "per unit"
-    first = terms.first_categories.get(name)
-    return (
-        "where missing, compared with the mean elsewhere"
-        if category == MISSING
-        else f"compared with {printable(str(first))}"
-    )
+    if category == MISSING:
+        return "where missing, compared with the mean elsewhere"
+    first, *others = terms.without_term[name]
+    return f"compared with {f'{len(others) + 1} other categories' if others else first}"
 
 
 def _interval(low: float, high: float) -> str:

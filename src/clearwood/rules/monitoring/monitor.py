@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,7 +108,8 @@ def monitor(
     class or the mean of the target; and, per column that the rules use, unknown levels
     and, with reference rows, missing values, values outside of the range, and the
     distribution. Holm's procedure bounds the probability of any false signal. With many
-    rows even small changes are signalled: read the sizes beside the p values.
+    rows even small changes are signalled: read the sizes together with the p
+    values.
 
     Parameters
     ----------
@@ -167,10 +169,12 @@ def monitor(
     population stability index 0.50
     """
     rules = rules_of(result, "result")
-    if not 0 < error_rate < 1:
-        raise InputError(f"error_rate must be between 0 and 1, found {error_rate}.")
+    if not isinstance(error_rate, Real) or not 0 < error_rate < 1:
+        raise InputError(f"error_rate must be between 0 and 1, found {error_rate!r}.")
     if by is not None and y is None:
-        raise InputError("Errors by group need the true labels or values: pass y.")
+        raise InputError(
+            "Errors by group need the true labels or values: pass y (--target)."
+        )
     if reference is None and reference_y is not None:
         raise InputError("reference_y belongs to reference; pass both, or neither.")
     new = read_sample(rules, X, y, "X")

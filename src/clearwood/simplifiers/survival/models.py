@@ -144,7 +144,14 @@ def _predictor(model: Any) -> Any:
 
 
 def _predicted(predict: Callable[[Any], Any], X: Any) -> np.ndarray:
-    found = np.asarray(unwrapped(predict(X)), dtype=np.float64)
+    returned = np.asarray(unwrapped(predict(X)))
+    try:
+        found = returned.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(
+            f"The model returned predictions of type {returned.dtype}; expected "
+            "numbers: a risk score per row, or survival probabilities at the horizons."
+        ) from None
     return found[:, 0] if found.shape[1:] == (1,) and found.ndim == 2 else found
 
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from clearwood.cli.tables.csv_file import MOST_SHOWN
+from clearwood._tables.csv_file import MOST_SHOWN
+from clearwood.columns.cells import are_flags
 from clearwood.columns.validation import FEW_CLASSES
 from clearwood.exceptions import InputError
 
@@ -47,6 +48,14 @@ def split_target(frame: pd.DataFrame, target: str, task: str) -> Labelled:
     else:
         y = _numbers(column, "regression needs", ", or use --task classification")
     return Labelled(X, y, decided, reason)
+
+
+def is_text(column: pd.Series) -> bool:
+    """Whether a column holds neither numbers, booleans nor timestamps."""
+    types = pd.api.types
+    is_time = types.is_datetime64_any_dtype(column) or column.dtype.kind == "m"
+    is_flag = column.dtype == object and are_flags(column)
+    return not (types.is_numeric_dtype(column) or is_time or is_flag)
 
 
 def target_as_labels(rules: Any, frame: pd.DataFrame, target: str) -> np.ndarray:

@@ -1,0 +1,62 @@
+"""Report section of an exploration, as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clearwood.circuits.reading.section import section as summarize_circuit
+from clearwood.exceptions import InputError
+from clearwood.exploration.contest import N_FOLDS
+from clearwood.exploration.exploration import (
+    Exploration,
+    columns_lines,
+    model_lines,
+)
+from clearwood.families import section_of
+from clearwood.projection.reading.coefficients import (
+    section as summarize_coefficients,
+)
+from clearwood.rules.exports.html_table import summarize_rules
+
+
+def section(result: Exploration, X: Any = None, y: Any = None) -> dict[str, Any]:
+    """Overview, models, the recommended one, clusters and anomalies.
+
+    Parameters
+    ----------
+    result : Exploration
+    X, y : None
+        It has its own rows.
+
+    Returns
+    -------
+    dict
+    """
+    if X is not None:
+        raise InputError("An exploration has its own rows; leave X and y out.")
+    best = result.choice[0] if result.choice else None
+    rules = coefficients = None
+    if best is not None and best.contender.parts == "terms":
+        coefficients = summarize_coefficients(best.fitted)
+    elif best is not None:
+        rules = summarize_rules(best.fitted.rules_)
+    density = result.density
+    circuit = None
+    if density is not None:
+        circuit = summarize_circuit(density, result.table)
+        # Of all rows, not of the first ones.
+        circuit["rows"]["surprising"] = list(result.anomalies)
+    return {
+        "title": f"Exploration of {result.target or 'a table'}",
+        "found": result,
+        "heading": result.heading(),
+        "columns": columns_lines(result.columns)[1:],
+        "n_folds": N_FOLDS,
+        "models": model_lines(result) if best else [],
+        "caveats": result.caveats(),
+        "name": best.contender.name if best else "",
+        "rules": rules,
+        "coefficients": coefficients,
+        "circuit": circuit,
+        "clusters": section_of(density) if density is not None else None,
+    }
