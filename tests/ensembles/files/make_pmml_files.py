@@ -20,7 +20,6 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.tree import DecisionTreeClassifier
-from sklearn2pmml import make_pmml_pipeline, sklearn2pmml
 
 FOLDER = Path(__file__).parent
 MISSING = ("hist", "xgboost", "lightgbm")
@@ -72,6 +71,8 @@ def targets():
 
 
 def main():
+    from sklearn2pmml import make_pmml_pipeline, sklearn2pmml
+
     answers = {}
     for name, model, target in models():
         X = rows(name.startswith(MISSING))

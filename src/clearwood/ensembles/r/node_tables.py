@@ -64,6 +64,8 @@ def is_forest(columns: Any) -> bool:
     >>> is_forest(["nodeID", "leftChild", "rightChild", "splitvarName", "splitval"])
     True
     """
+    if callable(columns):  # of an object that answers to every name
+        return False
     # R's data.frame replaces blanks in names by dots.
     names = {str(name).replace(".", " ") for name in columns}
     return names >= set(RANDOM_FOREST) or names >= set(RANGER)
