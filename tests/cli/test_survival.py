@@ -44,6 +44,9 @@ def test_rules_of_a_forest_with_their_scores(table, tmp_path):
     assert 0.6 < found["scores"]["harrell"] < 0.9
     assert any("age" in rule.text(rules.features) for rule in rules)
     assert "survival" in page.read_text(encoding="utf-8")
+    scored = CliRunner().invoke(main, ["evaluate", str(out), str(table)])
+    assert scored.exit_code == 1
+    assert "RuleListSurvival" in scored.stderr
 
 
 WRONG = {

@@ -127,21 +127,12 @@ def split_times(frame: Any, args: Any) -> tuple[Any, Any, Any]:
 
 def default_model(X: Any, args: Any) -> Any:
     """Unfitted random survival forest, for a table that may hold texts."""
-    from sklearn.compose import make_column_transformer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder
-
-    from clearwood._tables.target import is_text
     from clearwood.simplifiers import RuleListSurvival
+    from clearwood.simplifiers.survival.models import with_encoder
 
     forest = RuleListSurvival._default_estimator()
     forest.set_params(random_state=args.random_state, n_jobs=args.n_jobs)
-    text = [name for name in X if is_text(X[name])]
-    if not text:
-        return forest
-    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    columns = make_column_transformer((encoder, text), remainder="passthrough")
-    return make_pipeline(columns, forest)
+    return with_encoder(forest, X)
 
 
 def _numbers(text: str | None) -> list[float] | None:

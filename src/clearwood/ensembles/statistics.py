@@ -19,6 +19,7 @@ LEVEL_STATISTICS = (MEDIAN, NEAR_MEDIAN, MEMBERS_MEDIAN)
 """Statistics that an increasing transformation of the target preserves."""
 
 ORDER = "a score that only orders rows"
+RISK = "a risk score or a quantile"
 QUANTILES = ("quantile", "quantileerror", "loglinquantile", "groupquantile")
 STATISTICS = {
     **dict.fromkeys(("absolute_error", "absoluteerror", "mae", "l1"), MEDIAN),
@@ -35,7 +36,9 @@ STATISTICS = {
     **dict.fromkeys(("rank", "ranker", "lambdarank", "rank_xendcg"), ORDER),
     **dict.fromkeys(("yetirank", "yetirankpairwise", "pairlogit", "queryrmse"), ORDER),
     **dict.fromkeys(("pairlogitpairwise", "querysoftmax", "stochasticrank"), ORDER),
-    **dict.fromkeys(("survival", "cox", "aft", "survivalaft"), "a risk or a time"),
+    **dict.fromkeys(
+        ("survival", "cox", "aft", "survivalaft"), "a risk score or a quantile"
+    ),
     **dict.fromkeys(("custom", "none"), "what a custom objective leads to"),
 }
 SETTINGS = ("loss", "objective", "criterion", "loss_function")

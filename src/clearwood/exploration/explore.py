@@ -138,9 +138,10 @@ def explore(
 
 
 def _checked(seconds: Any) -> float:
-    if not isinstance(seconds, Real) or not seconds > 0:
+    found = float(seconds) if isinstance(seconds, Real) else 0.0
+    if not found > 0:
         raise InputError(f"seconds is {seconds!r}; expected a number above 0.")
-    return float(seconds)
+    return found
 
 
 def _drawn(random_state: Any) -> int:

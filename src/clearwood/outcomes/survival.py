@@ -53,6 +53,7 @@ class Survival(Mean):
         if not is_survival(values):
             return check_target(values, n_rows, numeric=True, name=name)
         y = check_survival(values, n_rows, name)
+        check_horizons(self.horizons, y)
         return pseudo_values(y["time"], y["event"], np.ones(n_rows), self.horizons)
 
     def words_of(self, rule: Any) -> str:

@@ -238,6 +238,13 @@ def _find(
     """
     X, y, sample_weight = rows
     task = "survival" if is_survival(y) else task_of(model, X)
+    of_survival = hasattr(model, "predict_survival_function")
+    if task != "survival" and of_survival and not isinstance(model, RuleSet):
+        raise InputError(
+            f"A {type(model).__name__} predicts survival; pass y as survival times, a "
+            "structured array or a frame with an event indicator and a time; or, to "
+            "approximate its risk scores, its method predict as the model."
+        )
     if task == "survival" and (pinned is not None or method == "auto"):
         raise InputError(
             "For survival, pinned rules and method='auto' are not available; leave "

@@ -323,3 +323,29 @@ def test_intervals_cover_the_survival_of_new_rows():
             low, high = rule.curve.interval(horizon)
             covered.append(low <= true[place == j].mean() <= high)
     assert np.mean(covered) >= 0.77
+
+
+@pytest.mark.parametrize("score", ["evaluate", "monitor", "decisions"])
+def test_rows_followed_for_a_shorter_time_are_refused(found, data, score):
+    X, y, _ = data
+    short = y.copy()
+    short["time"] = y["time"].clip(max=0.9)
+    short["event"] &= y["time"] < 0.9
+    call = found.evaluate if score == "evaluate" else getattr(cw, score)
+    rules = () if score == "evaluate" else (found,)
+    with refuses(InputError):
+        call(*rules, X, short)
+
+
+def test_a_survival_model_needs_survival_times(forest, data):
+    X, y, _ = data
+    with refuses(InputError):
+        cw.simplify(forest, X, y["time"])
+
+
+def test_the_default_model_reads_text(data):
+    X, y, _ = data
+    X = X.assign(stage=X["stage"].map({1: "I", 2: "II", 3: "III", 4: "IV"}))
+    rules = cw.RuleListSurvival(**FEW).fit(X, y).rules_
+    assert {rules.features.names[d] for d in rules.used_features} <= set(X)
+    assert rules.features.categories[1] == ("I", "II", "III", "IV")

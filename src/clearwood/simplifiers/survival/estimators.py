@@ -35,7 +35,11 @@ from clearwood.simplifiers._common.predictions import Model
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, BaseSizePath
 from clearwood.simplifiers.distilled_tree import _DistilledTree
 from clearwood.simplifiers.rule_list import _RuleList
-from clearwood.simplifiers.survival.models import mean_survival, xgboost_of_file
+from clearwood.simplifiers.survival.models import (
+    mean_survival,
+    with_encoder,
+    xgboost_of_file,
+)
 from clearwood.simplifiers.survival.scores import (
     EXTRA,
     SurvivalScores,
@@ -113,7 +117,7 @@ class _SurvivalRules(BaseSizePath):
         if isinstance(model, str | Path):
             model = xgboost_of_file(model)
         if needs_fit(model):
-            model = deepcopy(default if model is None else model)
+            model = with_encoder(default, X) if model is None else deepcopy(model)
             model.fit(X, y) if weight is None else model.fit(X, y, sample_weight=weight)
         function = mean_survival(model, self._outcome.horizons, X, y)
         black_box: Any = read_model(function, X, task="regression")
@@ -174,6 +178,7 @@ class _SurvivalRules(BaseSizePath):
         check_is_fitted(self, "rules_")
         X = check_table(self, X, reset=False)
         y = check_survival(y, count_rows(X))
+        check_horizons(self.rules_.outcome.horizons, y)
         known = (
             y if y_train is None else check_survival(y_train, len(y_train), "y_train")
         )

@@ -103,6 +103,23 @@ def mean_survival(
     return MeanSurvival(model, hazards, horizons)
 
 
+def with_encoder(model: Any, X: Any) -> Any:
+    """A model that reads a table with texts: a pipeline that encodes them one-hot."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    from clearwood._tables.target import is_text
+
+    names = X.columns if hasattr(X, "iloc") else []
+    text = [name for name in names if is_text(X[name])]
+    if not text:
+        return model
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    columns = make_column_transformer((encoder, text), remainder="passthrough")
+    return make_pipeline(columns, model)
+
+
 def _xgboost_objective(model: Any) -> dict[str, Any]:
     """Objective of a model of XGBoost and its parameters; empty for others."""
     booster = model.get_booster() if hasattr(model, "get_booster") else model

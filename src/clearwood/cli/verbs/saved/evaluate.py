@@ -14,6 +14,7 @@ from clearwood.cli.evaluation import (
     scores_as_dict,
 )
 from clearwood.cli.inputs import read_new_rows, read_saved
+from clearwood.exceptions import InputError
 
 
 @command(
@@ -36,6 +37,11 @@ def evaluate(args: Any) -> Answer:
     and the fidelity to a --model.
     """
     _, rules = read_saved(args.rules)
+    if rules.task == "survival":
+        raise InputError(
+            f"{args.rules} holds rules for survival, which this command cannot score; "
+            "use `evaluate` of a RuleListSurvival in Python."
+        )
     X, y, model = read_new_rows(rules, args)
     evaluated = evaluate_rules(rules, X, y, model, args)
     summary = {
