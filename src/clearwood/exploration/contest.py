@@ -31,7 +31,7 @@ N_FOLDS = 5
 
 
 class HeldOutScores(NamedTuple):
-    """HeldOutScores on held-out rows, with standard errors; NaN where there are none.
+    """Scores on held-out rows, with standard errors; NaN where there are none.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Task(NamedTuple):
         return np.searchsorted(classes, self.y) if classes else self.y
 
     def entry(self, contender: Contender, predicted: np.ndarray, **more: Any) -> Entry:
-        """HeldOutScores of predictions for all rows."""
+        """Scores of predictions for all rows."""
         answers = self.outcome.certain(self.points)
         losses = self.outcome.proper_losses(answers, predicted)
         return Entry(
@@ -128,7 +128,7 @@ class Task(NamedTuple):
         )
 
     def scores(self, losses: np.ndarray, predicted: np.ndarray) -> HeldOutScores:
-        """HeldOutScores of predictions for all rows, from their losses."""
+        """Scores of predictions for all rows, from their losses."""
         mean, error = losses.mean(), losses.std() / math.sqrt(len(losses))
         if not self.outcome.classes:
             root = math.sqrt(mean)
