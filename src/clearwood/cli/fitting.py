@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -145,21 +146,40 @@ def check_options(args: Any) -> None:
         )
 
 
-def read_or_train(args: Any, *, sample_large: bool = True) -> tuple[Any, Any]:
-    """Model from a file, or trained on a part of the table, and rows in two parts."""
+def read_or_train(
+    args: Any,
+    *,
+    sample_large: bool = True,
+    change: Callable[[Any], Any] = lambda table: table,
+    **settings: Any,
+) -> tuple[Any, Any]:
+    """Model from a file, or trained on a part of the table, and rows in two parts.
+
+    Parameters
+    ----------
+    args : namespace
+        Options of the command.
+    sample_large : bool
+        Whether of a large file a sample is read.
+    change : callable
+        Applied to the table before a model is trained.
+    **settings
+        Of a model that is trained, other than the default ones.
+    """
     from clearwood.cli.train import train
 
     if not args.train:
         args.large = open_large(args) if sample_large else None
         model, table = read_model_and_table(args)
         return model, split_rows(table, args)
-    split = split_rows(read_labelled(args, args.train), args)
+    split = split_rows(change(read_labelled(args, args.train)), args)
+    seed, jobs = args.random_state, args.n_jobs
     with plain_warnings(args.log):
-        return train(args.train, split, args.random_state, args.n_jobs), split
+        return train(args.train, split, seed, jobs, **settings), split
 
 
-def fit_rules(model: Any, split: Any, args: Any) -> Any:
-    """Fit the simplifier with the given options."""
+def fit_rules(model: Any, split: Any, args: Any, outcome: Any = None) -> Any:
+    """Fit the simplifier with the given options, for means unless of another type."""
     from clearwood.simplifiers.api import (
         default_method,
         fit_best_kind,
@@ -167,8 +187,9 @@ def fit_rules(model: Any, split: Any, args: Any) -> Any:
     )
 
     ordered = bool(args.increasing or args.decreasing)
+    task = split.task if outcome is None else outcome.task
     args.method = args.method or default_method(
-        split.task, ordered=ordered, stable=bool(args.stability)
+        task, ordered=ordered, stable=bool(args.stability)
     )
     settings: dict[str, Any] = {
         "n_rules": args.n_rules,
@@ -194,7 +215,7 @@ def fit_rules(model: Any, split: Any, args: Any) -> Any:
         rules = fit_best_kind(model, rows, args.random_state, **settings)
     else:
         settings["random_state"] = args.random_state
-        rules = make_simplifier(model, args.method, split.task, **settings)
+        rules = make_simplifier(model, args.method, task, outcome=outcome, **settings)
         rules.fit(split.X, split.y, groups=split.groups)
     # The estimator receives values without a name; the file has the target's name.
     rules.rules_ = rules.rules_.with_target(args.target)

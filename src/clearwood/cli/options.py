@@ -182,9 +182,10 @@ task = choice(
 )
 any_task = choice(
     "--task",
-    "auto classification regression survival",
-    "auto: classification for text, true/false and few distinct integers. survival: "
-    "with --time and --event instead of --target.",
+    "auto classification regression survival quantile effect",
+    "auto: classification for text, true/false and few distinct integers; quantile for "
+    "a MODEL of one. survival: with --time and --event instead of --target. effect: "
+    "with --treatment.",
 )
 max_rules = option(
     "--max-rules",

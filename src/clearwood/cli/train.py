@@ -144,9 +144,9 @@ def make_model(name: str, task: str, seed: int, jobs: int | None) -> Any:
     return model
 
 
-def train(name: str, split: Split, seed: int, jobs: int | None) -> Any:
-    """Train an ensemble with scikit-learn's default settings, and read it."""
-    model = make_model(name, split.task, seed, jobs)
+def train(name: str, split: Split, seed: int, jobs: int | None, **settings: Any) -> Any:
+    """Train an ensemble with scikit-learn's default settings, but for those given."""
+    model = make_model(name, split.task, seed, jobs).set_params(**settings)
     try:
         return fit_to_table(model, split.X, split.y)
     except ValueError as error:

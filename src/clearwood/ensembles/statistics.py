@@ -77,6 +77,18 @@ def statistic_of(objective: str) -> str:
     return next((STATISTICS[word] for word in words if word in STATISTICS), "")
 
 
+def quantile_level(statistic: str) -> float | None:
+    """Level of a quantile in words; None for other statistics, and for a median.
+
+    Examples
+    --------
+    >>> quantile_level("the 90 % quantile"), quantile_level("the median")
+    (0.9, None)
+    """
+    found = re.fullmatch(r"the ([\d.e-]+) % quantile", statistic)
+    return float(found[1]) / 100 if found else None
+
+
 def objective_of(model: Any) -> str:
     """Objective of a model in memory, with its quantile level; empty if unknown.
 

@@ -7,16 +7,19 @@ type of the outcome, and are defined here alone.
 from typing import Any
 
 from clearwood.outcomes.classes import ClassProbabilities
+from clearwood.outcomes.effect import Effect
 from clearwood.outcomes.mean import Mean
 from clearwood.outcomes.outcome import Outcome
+from clearwood.outcomes.quantile import Quantile
 from clearwood.outcomes.survival import Survival
 
 __all__ = [
-    "OUTCOMES", "ClassProbabilities", "Mean", "Outcome", "Survival", "outcome_of",
+    "OUTCOMES", "ClassProbabilities", "Effect", "Mean", "Outcome", "Quantile",
+    "Survival", "outcome_of",
 ]  # fmt: skip
 
 OUTCOMES: dict[str, Outcome] = {
-    kind.task: kind() for kind in (ClassProbabilities, Mean, Survival)
+    kind.task: kind() for kind in (ClassProbabilities, Mean, Survival, Quantile, Effect)
 }
 """Outcomes by the name of their task; of classification, whatever its classes."""
 

@@ -48,6 +48,9 @@ class Outcome(ABC):
         Whether errors and agreement are shares of rows.
     shows_share : bool
         Whether the statistic of a rule on rows (``shown``) is a share.
+    estimates_truth : bool
+        Whether rules predict estimates from true values (``estimate``), where known,
+        instead of the aggregate of the model's predictions.
     shown_name : str
         Name of that statistic.
     scoring : str
@@ -68,6 +71,7 @@ class Outcome(ABC):
     model_task: ClassVar[str] = "regression"
     is_share: ClassVar[bool] = False
     shows_share: ClassVar[bool] = False
+    estimates_truth: ClassVar[bool] = False
     shown_name: ClassVar[str] = ""
     scoring: ClassVar[str] = "agreement"
     added: ClassVar[str] = ""
@@ -219,6 +223,19 @@ class Outcome(ABC):
         mean = np.average(answers, axis=0, weights=weight)
         # Rounding may exceed the range: a probability above 1, a constant off itself.
         return np.clip(mean, answers.min(axis=0), answers.max(axis=0))
+
+    def estimate(
+        self, labels: np.ndarray, weight: np.ndarray, counts: float | None = None
+    ) -> tuple[float, float, float]:
+        """Prediction for new rows from true values, with its 95 % interval.
+
+        Parameters
+        ----------
+        labels, weight : ndarray of shape (n_rows,)
+        counts : float, optional
+            Effective number of rows of the estimate; by default that of the weights.
+        """
+        raise NotImplementedError
 
     def scale(self, answers: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
         """Centre and unit that standardize the target, for penalties."""

@@ -18,7 +18,7 @@ from clearwood.codec.fields import plain
 from clearwood.codec.files import read_bytes, write_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
-from clearwood.outcomes import Outcome, Survival, outcome_of
+from clearwood.outcomes import OUTCOMES, Outcome, Quantile, Survival, outcome_of
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.evaluation.statistics import RuleStatistics
 from clearwood.rules.rule import Rule
@@ -34,7 +34,7 @@ KIND_OF: dict[str, Any] = {}
 
 TOP = (
     "format", "version", "clearwood", "task", "target", "classes", "named", "survival",
-    "float32", "features", "combine", "rules", "otherwise", "about",
+    "quantile", "float32", "features", "combine", "rules", "otherwise", "about",
 )  # fmt: skip
 STATISTICS = (
     "support", "assigned", "agreement", "precision", "std", "agreement_assigned",
@@ -64,6 +64,8 @@ def rules_to_dict(rule_set: RuleSet) -> dict[str, Any]:
     }
     if isinstance(rule_set.outcome, Survival):
         document["survival"] = OF_OUTCOME.write(vars(rule_set.outcome))
+    if isinstance(rule_set.outcome, Quantile):
+        document["quantile"] = rule_set.outcome.level
     codec.FEATURES.write(vars(rule_set).get, document)
     rule = rules_of(rule_set.features, rule_set.classes, type(rule_set))
     return document | {
@@ -105,9 +107,7 @@ def _read_rules(top: Place) -> RuleSet:
     values: dict[str, Any] = {}
     codec.FEATURES.read(values, top)
     features, classes = values["features"], top["classes"].labels()
-    outcome: Outcome = outcome_of(classes)
-    if "survival" in top and not classes:
-        outcome = Survival((), **OF_OUTCOME.read(top["survival"]))
+    outcome = _read_outcome(top, classes)
     if top["task"].text() != outcome.task or len(classes) == 1:
         top["task"].fail(f"{len(classes)} classes", "a task that agrees with them")
     about = ABOUT.read(top["about"])
@@ -125,6 +125,20 @@ def _read_rules(top: Place) -> RuleSet:
         return kind(rules, otherwise, features, classes, target, about, outcome)
     except InputError as error:
         raise ModelFormatError(f"{top.where}: rules: {error}") from None
+
+
+def _read_outcome(top: Place, classes: tuple[Any, ...]) -> Outcome:
+    if classes:
+        return outcome_of(classes)
+    if "survival" in top:
+        return Survival((), **OF_OUTCOME.read(top["survival"]))
+    if "quantile" in top:
+        level = top["quantile"].number()
+        if not 0 < level < 1:
+            top["quantile"].fail(shown(level), "a share between 0 and 1")
+        return Quantile(level=level)
+    is_effect = top["task"].text() == "effect"
+    return OUTCOMES["effect"] if is_effect else outcome_of(())
 
 
 RULES = codec.FieldType(_write_rules, _read_rules)

@@ -9,9 +9,10 @@ from clearwood import simplifiers
 from clearwood._estimators import parameter_names
 from clearwood._numeric import as_generator
 from clearwood._tables import SAMPLE_ROWS, RowBlocks, RowsOfTable, is_read_in_blocks
+from clearwood._words.labels import target_name
 from clearwood.ensembles.black_box import task_of
 from clearwood.exceptions import InputError, OwnPredictionsWarning
-from clearwood.outcomes import OUTCOMES
+from clearwood.outcomes import OUTCOMES, Outcome, Quantile
 from clearwood.outcomes.survival import is_survival
 from clearwood.rules import RuleSet
 from clearwood.simplifiers._common.explained_model import as_given, read_model
@@ -23,14 +24,20 @@ from clearwood.simplifiers.pinned import (
     sizes_left,
     weight_left,
 )
+from clearwood.simplifiers.tasks import METHODS, estimated, least_rows
 
 KINDS = ("list", "tree", "additive")
 """Methods that "auto" chooses from, in order of how easily their rules are read."""
+
+ORDERED_OR_SUM = {"monotonic_cst", "stability"}
+"""Settings of methods whose rules predict aggregates of the model's predictions."""
 
 KINDS_OF = {
     "classification": "Classifier",
     "regression": "Regressor",
     "survival": "Survival",
+    "quantile": "Regressor",
+    "effect": "Regressor",
 }
 """Endings of the names of estimators, by task."""
 
@@ -40,7 +47,7 @@ def default_method(task: str, *, ordered: bool = False, stable: bool = False) ->
 
     Parameters
     ----------
-    task : {"classification", "regression", "survival"}
+    task : {"classification", "regression", "survival", "quantile", "effect"}
     ordered, stable : bool
         Whether settings require an ordered list, or a sum.
 
@@ -60,7 +67,7 @@ def estimator_class(method: str, task: str) -> Any:
     ----------
     method : str
         A key of ``METHODS``.
-    task : {"classification", "regression", "survival"}
+    task : {"classification", "regression", "survival", "quantile", "effect"}
 
     Examples
     --------
@@ -71,14 +78,22 @@ def estimator_class(method: str, task: str) -> Any:
     if method not in methods:
         raise InputError(f"method must be one of {tuple(methods)}, found {method!r}.")
     name = methods[method] + KINDS_OF[task]
-    if name not in simplifiers.__all__:
+    is_estimate = OUTCOMES[task].estimates_truth
+    if name not in simplifiers.__all__ or (is_estimate and method not in METHODS):
         raise InputError(
             f"method={method!r} is not for {task}; choose method='list' or 'tree'."
         )
     return getattr(simplifiers, name)
 
 
-def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
+def make_simplifier(
+    model: Any,
+    method: str,
+    task: str,
+    *,
+    outcome: Outcome | None = None,
+    **settings: Any,
+) -> Any:
     """Unfitted estimator of a method.
 
     Parameters
@@ -86,7 +101,9 @@ def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
     model : estimator, callable or TreeEnsemble
     method : str
         A key of ``METHODS``.
-    task : {"classification", "regression", "survival"}
+    task : {"classification", "regression", "survival", "quantile", "effect"}
+    outcome : Outcome, optional
+        For quantiles and effects, their type.
     **settings
         Parameters of the estimator.
 
@@ -104,7 +121,12 @@ def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
             f"method={method!r} has no setting {unknown[0]!r}; it has "
             f"{', '.join(sorted(known))}."
         )
-    return make(model, **settings)
+    if outcome is not None:
+        settings = {"min_samples_leaf": least_rows(outcome)} | settings
+    made = make(model, **settings)
+    if outcome is not None:
+        made._outcome = outcome
+    return made
 
 
 def simplify(
@@ -113,6 +135,10 @@ def simplify(
     y: Any = None,
     *,
     method: str | None = None,
+    task: str | None = None,
+    quantile: float | None = None,
+    treatment: Any = None,
+    propensity: Any = None,
     max_rules: int = 10,
     sample_weight: Any = None,
     groups: Any = None,
@@ -150,9 +176,24 @@ def simplify(
         :class:`BornAgainTreeClassifier`; "additive": :class:`AdditiveRulesClassifier`;
         "in-trees": :class:`InTreesClassifier`; "fab" and "em":
         :class:`FABRulesClassifier`; "node-harvest": :class:`NodeHarvestClassifier`; or
-        the regressor of the same name. For survival "list" and "tree" only. "auto" fits
-        a list, a tree and a sum ("additive"), and returns the best on held-out rows by
-        ``scoring``; the first of those within half a standard error of it.
+        the regressor of the same name. For survival, quantiles and effects "list" and
+        "tree" only. "auto" fits a list, a tree and a sum ("additive"), and returns the
+        best on held-out rows by ``scoring``; the first of those within half a standard
+        error of it.
+    task : {"quantile", "effect", "regression"}, optional
+        "quantile": every rule predicts a quantile of ``y`` for new rows; the default if
+        ``y`` is passed and the objective of the model is a quantile other than the
+        median. "effect": ``model`` predicts the effect of a treatment on an outcome,
+        such as a function that returns the conditional average treatment effect of each
+        row. "regression": rules predict the mean of the model's predictions.
+    quantile : float, optional
+        Level of the quantile, such as 0.9; by default that of the model.
+    treatment : array-like of shape (n_samples,), optional
+        For effects, 1 for treated rows and 0 for others; ``y`` is the outcome. Rules
+        then predict doubly robust estimates of the effect on new rows.
+    propensity : float or array-like of shape (n_samples,), optional
+        Known probability of treatment, as in a randomized trial; by default it is
+        estimated from X.
     max_rules : int, default=10
         Maximum number of rules, the default rule (``otherwise``) included.
     sample_weight : array-like of shape (n_samples,), optional
@@ -205,18 +246,36 @@ def simplify(
     settings["max_rules"] = max_rules
 
     def find(rows: RowsOfTable, table: RowBlocks | None = None) -> tuple[RuleSet, Any]:
-        return _find(model, rows, groups, table, method, random_state, pinned, settings)
+        return _find(
+            model, rows, groups, table, method, random_state, pinned, outcome, settings
+        )
 
-    ensemble = None
+    ensemble, outcome, rows = None, None, RowsOfTable(X, y, sample_weight)
+    special = {"task": task, "quantile": quantile, "treatment": treatment}
     if is_read_in_blocks(X):
-        if groups is not None:
-            raise InputError(
-                "groups is for tables in memory; pass a sample of the table, or leave "
-                "groups out."
-            )
+        for name, value in (special | {"groups": groups}).items():
+            if value is not None:
+                raise InputError(
+                    f"{name} is for tables in memory; pass a sample of the table, or "
+                    f"leave {name} out."
+                )
         rules = simplify_table(find, model, X, y, sample_weight, max_samples)
     else:
-        rules, ensemble = find(RowsOfTable(X, y, sample_weight))
+        if not is_survival(y):
+            outcome, rows = estimated(
+                model,
+                rows,
+                groups,
+                random_state,
+                propensity=propensity,
+                is_free=method in (None, *METHODS)
+                and pinned is None
+                and not ORDERED_OR_SUM & set(settings),
+                **special,
+            )
+        rules, ensemble = find(rows)
+        if outcome is not None:
+            rules = rules.with_target(target_name(y))
     if column_info is not None:
         rules = rules.with_columns(column_info)
     return rules.found_for(ensemble)
@@ -230,6 +289,7 @@ def _find(
     method: str | None,
     random_state: Any,
     pinned: Any,
+    outcome: Outcome | None,
     settings: dict[str, Any],
 ) -> tuple[RuleSet, Any]:
     """Rules, and the model that they explain as it reads such rows.
@@ -237,7 +297,11 @@ def _find(
     If the table has more rows than these, some methods learn from all.
     """
     X, y, sample_weight = rows
-    task = "survival" if is_survival(y) else task_of(model, X)
+    task: str = "survival" if is_survival(y) else task_of(model, X)
+    if outcome is not None:
+        if isinstance(outcome, Quantile) and task == "classification":
+            raise InputError("Classes have no quantiles; leave quantile and task out.")
+        task = outcome.task
     of_survival = hasattr(model, "predict_survival_function")
     if task != "survival" and of_survival and not isinstance(model, RuleSet):
         raise InputError(
@@ -245,10 +309,13 @@ def _find(
             "structured array or a frame with an event indicator and a time; or, to "
             "approximate its risk scores, its method predict as the model."
         )
-    if task == "survival" and (pinned is not None or method == "auto"):
+    is_estimate = task == "survival" or OUTCOMES[task].estimates_truth
+    limited = pinned is not None or method == "auto" or ORDERED_OR_SUM & set(settings)
+    if is_estimate and limited:
         raise InputError(
-            "For survival, pinned rules and method='auto' are not available; leave "
-            "pinned out, and choose method='list' or 'tree'."
+            f"For the task {task}, pinned rules, method='auto' and "
+            f"{' and '.join(sorted(ORDERED_OR_SUM))} are not available; leave them "
+            "out, and choose method='list' or 'tree'."
         )
     ordered = pinned is not None or "monotonic_cst" in settings
     stable = bool(settings.get("stability"))
@@ -265,7 +332,7 @@ def _find(
         found = fit_best_kind(model, (X, y, left, groups), seed, **settings)
     else:
         settings = settings | {"random_state": random_state}
-        made = make_simplifier(model, method, task, **settings)
+        made = make_simplifier(model, method, task, outcome=outcome, **settings)
         found = made._fit_rows(X, y, left, groups, table=table)
     rules = found.rules_
     if pinned is not None:

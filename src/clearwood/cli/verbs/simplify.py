@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import click
 
+from clearwood.cli import estimates, survival
 from clearwood.cli import options as shared
-from clearwood.cli import survival
 from clearwood.cli.command import Answer, command
 from clearwood.cli.evaluation import (
     EvaluatedRules,
@@ -29,13 +30,14 @@ REPLACED: dict[Any, click.Parameter] = {
     shared.target: shared.target_of_task,
     shared.task: shared.any_task,
 }
-"""Options that survival changes."""
+"""Options that its tasks change."""
 
 
 @command(
     "Approximate a model by a few rules.",
     *(REPLACED.get(option, option) for option in OPTIONS),
     *survival.OPTIONS,
+    *estimates.OPTIONS,
     shared.pos_label,
     shared.threshold,
     shared.out(shared.RULES),
@@ -54,9 +56,10 @@ def simplify(args: Any) -> Answer:
     MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON);
     without it the ensemble --train is trained. DATA is a table (CSV or Parquet). Prints
     the rules and their scores on held-out rows. With --task survival, MODEL is a file
-    of XGBoost, by default a random survival forest of scikit-survival. For a Parquet
-    file of more than 200,000 rows the rules are fitted to a sample and evaluated on all
-    rows.
+    of XGBoost, by default a random survival forest of scikit-survival. With --task
+    quantile, by default histogram gradient boosting with the quantile loss is trained;
+    with --task effect a random forest, on doubly robust scores. For a Parquet file of
+    more than 200,000 rows the rules are fitted to a sample and evaluated on all rows.
     """
     from clearwood.rules.decisions import positive_position
 
@@ -66,13 +69,23 @@ def simplify(args: Any) -> Answer:
     shared.only_for("--task survival", False, survival_only)
     if args.target is None:
         raise click.UsageError("Missing option '--target'.")
+    settings, task = estimates.check(args), args.task
+    if task in estimates.TASKS:
+        args.task = "regression"
     check_options(args)
     if args.scheduler and args.train:
         raise click.UsageError("--scheduler is for a model file.")
-    model, split = read_or_train(args)
+    changes: dict[str, Any] = {}
+    if task == "effect":
+        changes["change"] = partial(estimates.with_scores, args=args)
+    small = task in estimates.TASKS
+    model, split = read_or_train(args, sample_large=not small, **changes, **settings)
     # Raises for an unknown class, before the work.
     positive_position(classes_of(model), args.pos_label, args.threshold)
-    fitted = fit_rules(model, split, args)
+    outcome = None
+    if split.task == "regression" and args.large is None:
+        outcome = estimates.outcome_of(model, split.y, args, task)
+    fitted = fit_rules(model, split, args, outcome)
     evaluated = evaluate_rules(
         fitted.rules_, split.X_test, split.y_test, fitted.ensemble_, args
     )
@@ -104,7 +117,7 @@ def _summarize(
         all_rows = {"all_rows": rows}
     return {
         "target": args.target,
-        "task": split.task,
+        "task": fitted.rules_.task,
         "model": fitted.ensemble_.source,
         "model_trained_here": args.train is not None,
         "method": args.method,

@@ -12,6 +12,7 @@ import numpy as np
 from clearwood.rules.building.monotone import in_order
 from clearwood.rules.building.rule_curves import with_curves
 from clearwood.rules.building.shorten import prune_by_coverage, rounded
+from clearwood.rules.building.true_estimates import with_true_estimates
 from clearwood.rules.conditions import Condition, matches_all
 from clearwood.rules.evaluation.sums import Kind, described
 from clearwood.rules.rule import Rule
@@ -269,4 +270,6 @@ def printed(
     )
     if training.times is not None:
         return with_curves(rule_set, training)
+    if training.outcome.estimates_truth and training.labels is not None:
+        return with_true_estimates(rule_set, training)
     return described(rule_set, training.real.counted)

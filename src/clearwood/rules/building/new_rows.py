@@ -38,6 +38,7 @@ from clearwood._numeric import WeightedMoments, product
 from clearwood._numeric.fold_roles import design_effect
 from clearwood.outcomes import Outcome
 from clearwood.rules.building.rule_curves import with_curves
+from clearwood.rules.building.true_estimates import with_true_estimates
 from clearwood.rules.evaluation.sums import Kind
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleList, RuleSum
@@ -264,7 +265,7 @@ def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> 
         ``spread``. In a list for classification, class probabilities are the estimates.
         The predicted class remains that of the model, likely or not: rules that
         approximate a wrong model show it by their probabilities. For survival, curves
-        of the pooled rows.
+        of the pooled rows; for quantiles and effects, the estimates are predictions.
     """
     rows, mean, variance = _lines_on(rules, training)
     of_all, spread = _usual(rules, training)
@@ -278,6 +279,8 @@ def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> 
     counts = 1 / (product(shrinkage.weight, 1 / counts) + _relative(differ, variance))
     if training.times is not None:
         return with_curves(rules, training, own, counts)
+    if training.outcome.estimates_truth:
+        return with_true_estimates(rules, training, own, counts)
     pooled = rows / np.where(own > 0, own, np.inf)
     estimated = [
         _with_estimate(rule, training.outcome, *map(float, known))

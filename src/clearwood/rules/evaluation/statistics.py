@@ -44,11 +44,13 @@ class RuleStatistics:
     agreement_assigned : float
         The agreement on the rows that the rule predicts.
     precision_assigned : float
-        The precision on the rows that the rule predicts.
+        The precision on the rows that the rule predicts; for quantiles, the share of
+        their values that are at most the prediction.
     low, high : float
         95 % interval on the rows that the rule predicts. Classification: of the share
         of the predicted class (Wilson). Regression: of the mean of the target
-        (Student); NaN for one row. Based on true labels or values where known, else on
+        (Student); NaN for one row. Quantiles: of ``precision_assigned`` (Wilson), or of
+        ``expected``. Based on true labels or values where known, else on
         the model's predictions. Weights enter by the effective number of rows. The
         prediction may lie outside if it was fitted with synthetic rows. Where
         ``expected`` is known, it is the interval of that on new rows; otherwise it
@@ -158,10 +160,10 @@ class RuleStatistics:
         for name in AMOUNTS:
             if getattr(self, name) < 0:
                 return name, "at least 0"
-        for name in QUALITIES[:7] if is_class else QUALITIES[:2]:
-            value = getattr(self, name)
-            if (is_class and value < 0) or _is_more(value, 1.0):
-                return name, "a share, from 0 to 1" if is_class else "at most 1"
+        for name in QUALITIES[:7] if is_class else QUALITIES[:3]:
+            value, is_share = getattr(self, name), is_class or name == QUALITIES[2]
+            if (is_share and value < 0) or _is_more(value, 1.0):
+                return name, "a share, from 0 to 1" if is_share else "at most 1"
         if _is_more(self.assigned, self.support):
             return "assigned", "at most the support"
         if _is_more(self.rows_assigned, self.rows):
@@ -179,12 +181,13 @@ class RuleStatistics:
 
 
 AMOUNTS = ("support", "assigned", "rows", "rows_assigned", "std", "disagreement")
-OF_CLASSES = ("precision", "precision_assigned", "instead")
+OF_CLASSES = ("precision", "instead")
 QUALITIES = (
-    "agreement", "agreement_assigned", "precision", "precision_assigned", "low", "high",
+    "agreement", "agreement_assigned", "precision_assigned", "precision", "low", "high",
     "expected", "std", "disagreement", "instead",
 )  # fmt: skip
-"""Statistics of rules that predict; for classes the first 7 are shares."""
+"""Statistics of rules that predict; for classes the first 7 are shares, for values the
+third."""
 
 
 def _is_more(part: float, whole: float) -> bool:

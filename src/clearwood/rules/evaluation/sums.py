@@ -123,6 +123,8 @@ class LineSums(BlockSums):
         if has_truth and is_class:
             found["precision"] = agreement(self.right, self.support)
             found["precision_assigned"] = agreement(self.right_assigned, self.assigned)
+        elif has_truth and outcome.shows_share and self.assigned > 0:
+            found["precision_assigned"] = min(self.shown.mean, 1.0)
         if self.assigned > 0 and (has_model or has_truth):
             shown = self.shown
             found |= outcome.interval(shown.mean, shown.variance, shown.n_effective)

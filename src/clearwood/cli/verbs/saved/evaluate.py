@@ -42,6 +42,11 @@ def evaluate(args: Any) -> Answer:
             f"{args.rules} holds rules for survival, which this command cannot score; "
             "use `evaluate` of a RuleListSurvival in Python."
         )
+    if rules.task == "effect":
+        raise InputError(
+            f"{args.rules} holds rules for effects, which no column shows; use "
+            "`simplify` with task='effect' on the new rows in Python."
+        )
     X, y, model = read_new_rows(rules, args)
     evaluated = evaluate_rules(rules, X, y, model, args)
     summary = {
