@@ -31,10 +31,11 @@ def evaluate_rules(rules: Any, X: Any, y: Any, model: Any, args: Any) -> Evaluat
     predicted = None if model is None else model.predict(X)
     error, decided = math.nan, None
     if y is not None:
-        decided = decisions(
-            rules, X, y, model=model,
-            pos_label=args.pos_label, threshold=args.threshold,
-        )  # fmt: skip
+        if not rules.outcome.estimates_truth:
+            decided = decisions(
+                rules, X, y, model=model,
+                pos_label=args.pos_label, threshold=args.threshold,
+            )  # fmt: skip
         error = math.nan if predicted is None else rules.outcome.mean_loss(y, predicted)
     return EvaluatedRules(*survey(rules, X, y, predicted), decided, model, error)
 

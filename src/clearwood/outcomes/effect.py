@@ -49,9 +49,21 @@ class Effect(Mean):
             text = measured_text(value, known.low, known.high)
         return f"treatment changes the outcome by {'+' * (value > 0)}{text}"
 
+    def observed_text(self, known: Any) -> str:
+        """The mean effect of the rows."""
+        if known.is_expected or math.isnan(known.low):
+            return ""
+        return measured_text((known.low + known.high) / 2, known.low, known.high)
+
+    def interval_text(self, known: Any) -> str:
+        """Empty: the interval is printed after the effect."""
+        return ""
+
     def statistics_texts(self, known: Any) -> list[str]:
-        """Agreement; on other rows the interval of their effect."""
+        """Agreement, and the observed effect unless the effect is an estimate."""
         # The deviation of scores is mostly that of the outcome, not of the effect.
-        parts = super().statistics_texts(replace(known, std=math.nan))
-        is_model = not math.isnan(known.agreement_assigned)
-        return parts[:1] if is_model or not known.is_expected else []
+        unknown = replace(known, expected=math.nan, std=math.nan)
+        observed = self.observed_text(known)
+        return super().statistics_texts(unknown) + [f"{observed} observed"] * bool(
+            observed
+        )

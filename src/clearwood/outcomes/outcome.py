@@ -50,7 +50,8 @@ class Outcome(ABC):
         Whether the statistic of a rule on rows (``shown``) is a share.
     estimates_truth : bool
         Whether rules predict estimates from true values (``estimate``), where known,
-        instead of the aggregate of the model's predictions.
+        instead of the aggregate of the model's predictions. Statistics of means, such
+        as residuals, do not apply.
     shown_name : str
         Name of that statistic.
     scoring : str
@@ -305,6 +306,13 @@ class Outcome(ABC):
         if not math.isnan(known.std):
             parts.append(f"SD {short_text(known.std)}")
         return parts
+
+    def observed_text(self, known: Any) -> str:
+        """What the true values of given rows show, where rules estimate it; or nothing.
+
+        Empty for estimates for new rows.
+        """
+        return ""
 
     # Predictions of rules, and their text
 

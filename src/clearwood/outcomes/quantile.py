@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -112,11 +112,20 @@ class Quantile(Outcome):
         text = self.expected_text(rule.statistics) or number_text(value)
         return f"{share_text(self.level)} of values at most {text}"
 
+    def observed_text(self, known: Any) -> str:
+        """The share of values that are at most the prediction."""
+        if math.isnan(known.precision_assigned):
+            return ""
+        return share_text(known.precision_assigned, known.low, known.high)
+
+    def interval_text(self, known: Any) -> str:
+        """Empty: the interval is printed after the share."""
+        return ""
+
     def statistics_texts(self, known: Any) -> list[str]:
         """Agreement, and the observed share unless the quantile is an estimate."""
-        parts = super().statistics_texts(known)
-        named = parts[:1] if not math.isnan(known.agreement_assigned) else []
-        observed = known.precision_assigned
-        if not math.isnan(observed):
-            named.append(f"{share_text(observed, known.low, known.high)} observed")
-        return named
+        unknown = replace(known, expected=math.nan)
+        observed = self.observed_text(known)
+        return super().statistics_texts(unknown) + [f"{observed} observed"] * bool(
+            observed
+        )

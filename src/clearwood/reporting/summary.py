@@ -136,13 +136,17 @@ def summarize(
         rules = rules_of(result)
     path = path_of(result)
     table = None if X is None else table_of(rules, X, given, y, model, path)
-    failures = None
-    if table is not None and table.of_model is not None:
-        failures = summarize_failures(rules, table, table.of_model)
     shown, scores = rules, None
     if table is not None:
         shown, reached = survey(rules, table.rows, table.y, table.of_model)
         scores = _scores(rules, reached, table, ensemble)
+    verdict = summarize_verdict(rules, shown, table, held_out_from)
+    if table is not None and rules.outcome.estimates_truth:
+        # What follows compares single true values with predictions of means.
+        table = table._replace(y=None)
+    failures = None
+    if table is not None and table.of_model is not None:
+        failures = summarize_failures(rules, table, table.of_model)
     counted = TRAINING if table is None else PASSED
     content = None if record is None else record.content(result, X, y)
     page = {
@@ -152,7 +156,7 @@ def summarize(
         "target": printable(rules.target),
         "facts": facts,
         "model": read_model_in_words(model, ensemble),
-        "verdict": summarize_verdict(rules, shown, table, held_out_from),
+        "verdict": verdict,
         "warning": rules.about.get("warning"),
         "rules": summarize_rules(shown, counted, is_linked=True),
         "as_found": None if table is None else _as_found(rules),
@@ -263,7 +267,9 @@ def _explained(result: Any, rules: RuleSet, row: Any) -> dict[str, Any] | None:
     if isinstance(explanation, list):
         raise InputError(f"row has {len(explanation)} rows; expected one.")
     rule = None if explanation.rule is None else rules[explanation.rule - 1]
-    sure = "" if rule is None else rules.outcome.expected_text(rule.statistics)
+    sure = ""
+    if rule is not None and not rules.outcome.estimates_truth:
+        sure = rules.outcome.expected_text(rule.statistics)
     return {"explanation": explanation, "sure": sure}
 
 
@@ -299,7 +305,7 @@ def _scores(
 ) -> dict[str, Any]:
     """Scores of rules and model; ``unit`` determines their format in templates."""
     lines = []
-    if table.y is not None:
+    if table.y is not None and not rules.outcome.estimates_truth:
         lines += _error_lines(rules, table)
     if table.of_model is not None:
         lines.append(_nearness(rules.outcome, scores.fidelity, len(table.of_model)))

@@ -61,7 +61,7 @@ def summarize_verdict(
         "is_share": rules.outcome.is_share,
         "has_warning": "warning" in rules.about,
         "held_out_from": held_out_from,
-        **dict.fromkeys(("n", "stored", "model", "truth", "stump", "never")),
+        **dict.fromkeys(("n", "stored", "model", "truth", "loss", "stump", "never")),
         "few": _uncertain(shown),
     }
     facts |= _stored(rules) if table is None else _on_rows(rules, table)
@@ -74,12 +74,28 @@ def _on_rows(rules: RuleSet, table: Table) -> dict[str, Any]:
     predicted = np.asarray(rules.predict_encoded(encoded))
     answers = Predictions(predicted, table.of_model, table.y)
     of, model, truth = FACTS[rules.outcome.is_share], answers.model, answers.truth
+    loss = None
+    if truth is not None and rules.outcome.estimates_truth:
+        loss, truth = _losses(rules, answers), None
     return {
         "n": len(predicted),
+        "loss": loss,
         "model": None if model is None else of.against_model(predicted, model),
         "truth": None if truth is None else of.against_truth(predicted, model, truth),
         "stump": _stump(rules, encoded, answers),
         "never": of.never_predicted(rules, answers),
+    }
+
+
+def _losses(rules: RuleSet, answers: Predictions) -> dict[str, Any]:
+    """Mean losses of rules, model and best constant, where these are no means."""
+    outcome, truth, model = rules.outcome, answers.truth, answers.model
+    assert truth is not None
+    return {
+        "name": outcome.error,
+        "rules": outcome.mean_loss(truth, answers.rules),
+        "model": None if model is None else outcome.mean_loss(truth, model),
+        "constant": outcome.constant_error(truth, None),
     }
 
 

@@ -171,7 +171,8 @@ def fit_shrinkage(evaluated: Sequence[FitAndHeldOut], outcome: Outcome) -> Shrin
         for (mean, width), at in zip((USUAL_ROWS, EVIDENCE), points)
     )
     known = _at(lines, usual_rows, evidence)
-    log_likelihood = _of_shares if outcome.shows_share else _of_means
+    is_share = outcome.shows_share and not outcome.estimates_truth
+    log_likelihood = _of_shares if is_share else _of_means
     found = log_likelihood(lines, *known)
     weight = softmax(log_prior + found.sum(axis=1))
     return Shrinkage(usual_rows, evidence, weight)
@@ -377,6 +378,8 @@ def _literals(rules: RuleSet) -> np.ndarray:
 
 def _truth(rule: Rule, training: Training) -> np.ndarray:
     """The target, or the indicator of the predicted class."""
+    if training.outcome.estimates_truth:
+        return np.asarray(training.labels)
     predicted = training.outcome.code(rule.prediction)
     return training.outcome.shown(np.asarray(training.labels), predicted)
 

@@ -134,6 +134,11 @@ def decisions(
             )
         return _of_model(predictor, X, y, sample_weight, pos_label, threshold)
     rules = rules_of(result, "result")
+    if rules.outcome.estimates_truth:
+        raise InputError(
+            f"Errors of single rows do not describe the task {rules.task}; use "
+            "rules.evaluate(X, y) and rules.described_on(X, y)."
+        )
     if model is None:
         model = ensemble_of(result, X)
     rules, encoded = rules.read(X)

@@ -125,7 +125,9 @@ class LineSums(BlockSums):
             found["precision_assigned"] = agreement(self.right_assigned, self.assigned)
         elif has_truth and outcome.shows_share and self.assigned > 0:
             found["precision_assigned"] = min(self.shown.mean, 1.0)
-        if self.assigned > 0 and (has_model or has_truth):
+        if self.assigned > 0 and (
+            has_truth or (has_model and not outcome.estimates_truth)
+        ):
             shown = self.shown
             found |= outcome.interval(shown.mean, shown.variance, shown.n_effective)
         if self.assigned > 0 and has_model:

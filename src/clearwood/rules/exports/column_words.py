@@ -40,6 +40,12 @@ DEVIATION = (
     "the 95 % interval of the mean{}; dots, if any, show the predictions of all rules "
     "on one axis, and bars one standard deviation to both sides"
 )
+OBSERVED = (
+    "What the true values of the rows that the rule predicts show: of a quantile, the "
+    "share of values that are at most the prediction; of a treatment, its effect; in "
+    "brackets its 95 % interval. Nothing where the prediction is an estimate from "
+    "these rows, which has an interval of its own"
+)
 ON_NEW_ROWS = " on new rows, estimated by cross-validation"
 TOO_NARROW = ", too narrow if the rule was fitted to these rows"
 
@@ -73,7 +79,9 @@ def column_words(
         return words
     if has_agreement:
         words["Agreement"] = AGREEMENT[bool(rules.classes)]
-    if not rules.classes:
+    if rules.outcome.estimates_truth:
+        words["Observed"] = OBSERVED
+    elif not rules.classes:
         words["SD"] = DEVIATION.format(ON_NEW_ROWS if is_expected else TOO_NARROW)
     elif is_expected:
         words["Probability"] = PROBABILITY

@@ -88,6 +88,7 @@ def summarize_rules(
         "is_linked": is_linked,
         "has_agreement": has_agreement,
         "has_quality": judged,
+        "estimates_truth": rules.outcome.estimates_truth,
         # One rounding of percentages for all rules.
         "decimals": max(
             share_decimals(rule.statistics.low, rule.statistics.high) for rule in rules
@@ -103,12 +104,13 @@ def summarize_rules(
             {
                 "number": number,
                 "conditions": [c.text(rules.features) for c in rule.conditions],
-                "prediction": rules.text_of(rule),
+                "prediction": _prediction_text(rules, rule),
                 "weight": number_text(rule.weight),
                 "frequency": rule.frequency_text,
                 **_known(rule.statistics),
                 "share": _share(rule.statistics.rows_assigned, rules.n_rows),
                 **bars,
+                "observed": rules.outcome.observed_text(rule.statistics),
                 "interval": rules.outcome.interval_text(rule.statistics),
                 "expected_text": rules.outcome.expected_text(rule.statistics),
                 "probability": predicted_probability(rule, rules.classes),
@@ -118,6 +120,12 @@ def summarize_rules(
             for (number, rule), bars in zip(rules.lines(), line_bars(rules))
         ],
     }
+
+
+def _prediction_text(rules: RuleSet, rule: Rule) -> str:
+    if rules.outcome.estimates_truth:
+        return rules.outcome.words_of(rule)
+    return rules.text_of(rule)
 
 
 def _known(known: RuleStatistics) -> dict[str, Any]:
