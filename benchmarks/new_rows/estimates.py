@@ -22,27 +22,31 @@ LEVELS, SPLITS, MOST_RULES = (0.1, 0.5, 0.9), 3, 8
 TABLES = "CPS1985 HousePrices College GrinnellHouses car_prices SaratogaHouses".split()
 """Those with values that are marked `report` and have at most 2,000 rows."""
 
-SEEDS, N_TRUE = 40, 20_000
+SEEDS, N_TRUE = 20, 20_000
 TRIALS = ("randomized", "observed")
 MODELS = ("same rows", "other rows")
 
+NOTHING = dict.fromkeys(("method", "share", "pinball", "covered", "width", "off"), "")
+
 NOTES = f"""\
-*Quantiles*: tables of `fresh_tables.csv` marked `report` with values and at most 2,000
-rows, {SPLITS} random splits, half of the rows to train, the others are new. The model is
-histogram gradient boosting with the quantile loss and scikit-learn's defaults. *List*
-and *tree*: `simplify(model, X, y)` with at most {MOST_RULES} rules; *CART*:
-scikit-learn's regression tree with as many leaves of as many rows at least, which
-predict the quantile of their values. *Share*: of new values at most the prediction;
-*pinball*: mean pinball loss, relative to that of the quantile of all training rows.
+*Quantiles*: tables of `fresh_tables.csv` marked `report` with values and at most
+2,000 rows, {SPLITS} random splits, half of the rows to train, the others are new. The
+model is histogram gradient boosting with the quantile loss and scikit-learn's defaults.
+*List* and *tree*: `simplify` with at most {MOST_RULES} rules, the level given; *CART*:
+scikit-learn's regression tree of the values with as many leaves, of at least 30 rows,
+which predict the quantile of their values. *Share*: of new values at most the
+prediction; *pinball*: mean pinball loss, relative to that of the quantile of all
+training rows.
 
 *Effects*: simulated trials of 1,000 rows with four features, of which two change the
 effect; `simplify(function, X, y, task="effect", treatment=t)` with at most 6 rules.
-*Randomized*: treated with the known probability 0.5; *observed*: with a probability that
-depends on a feature that also changes the outcome, and is estimated. The function is
-the difference of two random forests, fitted to the *same rows* or to *other rows*. The
-truth is the mean effect in {N_TRUE:,} new rows of the rule; *covered*: rules whose 95 %
-interval holds it. *Quantiles, made*: the same of quantiles, with normal errors of unequal
-variance and with exponential ones."""
+*Randomized*: treated with the known probability 0.5; *observed*: with a probability
+that depends on a feature that also changes the outcome, and is estimated. The function
+is the difference of two random forests, fitted to the *same rows* or to *other rows*.
+The truth is the mean effect in those of {N_TRUE:,} new rows that the rule predicts;
+*covered*: rules whose 95 % interval holds it. *Made*: the same of quantiles, from
+1,000 rows, with normal errors of unequal variance and with exponential ones. Rules of
+one list are not independent: standard errors are those of means over samples."""
 
 
 def main():
@@ -87,12 +91,14 @@ def of_table(name, level, split):
     found = {"model": model.predict(X[n:])}
     for method in ("list", "tree"):
         rules = cw.simplify(
-            model, X[:n], y[:n], method=method, max_rules=MOST_RULES, random_state=split
-        )
+            model, X[:n], y[:n], method=method, quantile=level, max_rules=MOST_RULES,
+            random_state=split,
+        )  # fmt: skip
         found[method] = rules.predict(X[n:])
     found["CART"] = cart(X[:n], y[:n], X[n:], level)
     return [
-        {
+        NOTHING
+        | {
             "method": method,
             "share": np.mean(y[n:] <= predicted),
             "pinball": mean_pinball_loss(y[n:], predicted, alpha=level) / base,
@@ -133,15 +139,14 @@ def of_made(errors, level, seed):
     decides = rules.apply(X_new)
     return [
         interval(rule, np.quantile(y_new[decides == k], level))
-        | {"share": np.mean(y_new[decides == k] <= rule.prediction)}
         for k, rule in enumerate(rules)
         if (decides == k).any()
     ]
 
 
 def interval(rule, true):
-    return {
-        "covered": rule.low <= true <= rule.high,
+    return NOTHING | {
+        "covered": float(rule.low <= true <= rule.high),
         "width": rule.high - rule.low,
         "off": rule.prediction - true,
     }
@@ -191,8 +196,6 @@ def of_trial(kind, of, seed):
 
 def write(study):
     frame = study.frame()
-    frame["covered"] = frame["covered"].map({True: 1.0, False: 0.0, "True": 1.0,
-                                             "False": 0.0}).astype(float)  # fmt: skip
     tables = frame[frame["kind"] == "table"]
     shares = by_method(tables, "share")
     off = tables.groupby(["setting", "method"])["share"].mean().unstack()
