@@ -12,7 +12,7 @@ from tests.wording import refuses
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import ColumnInfo
 from clearwood.exceptions import InputError
-from clearwood.rules import CategorySet, Interval, Rule, RuleAverage, RuleList, RuleSum
+from clearwood.rules import Interval, Rule, RuleAverage, RuleList, RuleSum
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -58,3 +58,36 @@ def without_empty_texts(rows):
 def test_it_predicts_as_the_rules_do(data):
     rules = data.draw(samples.rule_sets().filter(lambda rules: rules.used_features))
     agree(rules, without_empty_texts(data.draw(samples.tables(rules))))
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        RuleList((), Rule((), 1.0), FeatureSpace.numeric(1)),
+        samples.example(labels=("", "b")),
+        samples.example(labels=(1, "1")),
+        samples.example(classes=(1, "1")),
+        samples.example(classes=(0, 2**70)),
+        samples.example(name=""),
+    ],
+)
+def test_what_it_cannot_hold(rules):
+    with refuses(InputError):
+        rules.to_onnx()
+
+
+def test_dates_are_refused():
+    space = FeatureSpace(("day",), (None,), info=(ColumnInfo(kind="date"),))
+    rules = RuleList((Rule((Interval(0, 1.0),), 1.0),), Rule((), 0.0), space)
+    for export in (rules.to_onnx, rules.to_pmml):
+        with refuses(InputError):
+            export()
+
+
+def test_columns_may_have_the_names_of_outputs_and_nodes():
+    space = FeatureSpace(("prediction", "n0", "c0"), (None,) * 3)
+    rule = Rule(tuple(Interval(d, 1.0) for d in range(3)), 5.0)
+    for kind in (RuleList, RuleSum, RuleAverage):
+        rules = kind((rule,), Rule((), 0.0), space)
+        assert session_of(rules).get_outputs()[0].name == "prediction_"
+        agree(rules, [[2.0, 2.0, 2.0], [2.0, 1.0, 2.0]])

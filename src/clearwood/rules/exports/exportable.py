@@ -71,7 +71,7 @@ class Exportable:
         Parameters
         ----------
         dialect : {"standard", "duckdb", "mssql", "mysql", "postgresql", "sqlite", \
-"bigquery", "clickhouse", "oracle", "redshift", "snowflake", "spark"}
+"bigquery", "clickhouse", "databricks", "oracle", "redshift", "snowflake", "spark"}
             Quotation of names and text. The standard is read by SQLite, PostgreSQL and
             DuckDB; their own dialects also handle NaN (PostgreSQL, DuckDB) and columns
             that do not exist (SQLite). From "bigquery" on they are written by sqlglot
@@ -197,7 +197,7 @@ class Exportable:
         >>> session.run(["prediction"], {"height": np.array([[7.0], [3.5], [np.nan]])})
         [array([31.2, 22.3, 22.3])]
         """
-        from clearwood.rules.exports.onnx import rules_to_onnx
+        from clearwood.rules.exports.runtimes.onnx import rules_to_onnx
 
         return rules_to_onnx(self)
 
@@ -207,7 +207,8 @@ class Exportable:
         A list is a ``TreeModel`` with one leaf per rule, of which the first that holds
         is taken. Sums and averages are a ``MiningModel`` of such trees, whose totals a
         ``RegressionModel`` combines. Missing values need no treatment by the evaluator:
-        they are part of the predicates.
+        they are part of the predicates. Outputs are ``prediction`` and, for classes,
+        ``probability(...)`` of each.
 
         Returns
         -------
@@ -220,6 +221,7 @@ class Exportable:
             The rules use dates, categories of several types, or characters that XML
             does not have; the message gives the reason.
 
+
         Examples
         --------
         >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
@@ -227,9 +229,19 @@ class Exportable:
         ...     rules=(Rule((Interval(0, low=5.25),), 31.2),),
         ...     otherwise=Rule((), 22.3),
         ...     features=FeatureSpace(("height",), (None,)), target="heating")
-        >>> print(rules.to_pmml().partition("<TreeModel")[2].partition("</Node>")[2])
+        >>> _, _, tree = rules.to_pmml().partition("</MiningSchema>")
+        >>> print(tree[tree.index("    <Node>"):tree.index("  </TreeModel>")].rstrip())
+            <Node>
+              <True />
+              <Node score="31.2">
+                <SimplePredicate field="height" operator="greaterThan" value="5.25" />
+              </Node>
+              <Node score="22.3">
+                <True />
+              </Node>
+            </Node>
         """
-        from clearwood.rules.exports.pmml import rules_to_pmml
+        from clearwood.rules.exports.runtimes.pmml import rules_to_pmml
 
         return rules_to_pmml(self)
 

@@ -215,6 +215,18 @@ def plain_label(label: Any, what: str) -> Any:
     return label
 
 
+def plain_classes(rule_set: RuleSet) -> list[Any]:
+    """The classes as all text, all numbers or all booleans."""
+    labels = [plain_label(label, "the label") for label in rule_set.classes]
+    kinds = {type(label) for label in labels}
+    if len(kinds) > 1 and not kinds <= {int, float}:
+        raise InputError(
+            f"The classes {labels} are of several types; for this export they must "
+            "be all text, all numbers or all booleans."
+        )
+    return labels
+
+
 def finite_number(value: Any) -> float:
     """Value of a rule; other tools require that it is finite."""
     number = float(value)

@@ -20,7 +20,7 @@ from clearwood.rules.exports.questions import (
     Question,
     finite_number,
     has_text_cells,
-    plain_label,
+    plain_classes,
     questions_of,
     refuse_times,
 )
@@ -125,19 +125,14 @@ def _check_inputs(rule_set: RuleSet, used: list[int]) -> None:
 
 def _labels(rule_set: RuleSet) -> np.ndarray:
     """The classes in a type that ONNX has; without classes, an array of float64."""
-    labels = [plain_label(label, "the label") for label in rule_set.classes]
-    kinds = {type(label) for label in labels}
-    if len(kinds - {int, float}) > (0 if kinds & {int, float} else 1):
-        raise InputError(
-            f"The classes {labels} are of several types; in ONNX they must be all "
-            "text, all numbers or all booleans."
-        )
-    try:
-        return np.array(labels, dtype=object if kinds == {str} else None)
-    except OverflowError:
+    labels = plain_classes(rule_set)
+    is_text = bool(labels) and isinstance(labels[0], str)
+    found = np.array(labels, dtype=object if is_text else None)
+    if found.tolist() != labels or (found.dtype == object and not is_text):
         raise InputError(
             f"The classes {labels} do not fit into 64 bits, as ONNX requires."
-        ) from None
+        )
+    return found
 
 
 def _rule_columns(graph: _Graph, rule_set: RuleSet, first: str) -> list[str]:
