@@ -69,6 +69,7 @@ def states(args: Any) -> Answer:
         "X": parts.X_test,
         "y": parts.lengths_test,
         "title": f"States of {Path(args.data).name}",
+        "held_out_from": "model",
     }
     return Answer(summary, lambda: fill("states.txt", **summary), fitted, page=page)
 
