@@ -18,7 +18,7 @@ from tests.wording import refuses, same_lines, warns
 import clearwood as cw
 from clearwood.circuits.base import held_out
 from clearwood.circuits.nodes import Sum, walk
-from clearwood.circuits.table_variables import NumericColumn
+from clearwood.columns.table_variables import NumericColumn
 from clearwood.exceptions import (
     ExtrapolationWarning,
     IndependentColumnsWarning,

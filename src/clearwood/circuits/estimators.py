@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._estimators import Interval, StrOptions
+from clearwood._warned_once import users_level
 from clearwood.circuits.base import BaseSPN
 from clearwood.circuits.learning.dependence import CRITICAL_P
 from clearwood.circuits.learning.fitting import (
@@ -25,9 +26,8 @@ from clearwood.circuits.learning.fitting import (
 )
 from clearwood.circuits.learning.hidden_trees import N_STATES
 from clearwood.circuits.nodes import Node
-from clearwood.circuits.table_variables import TableVariables
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.columns.warned_once import users_level
+from clearwood.columns.table_variables import TableVariables
 from clearwood.exceptions import IndependentColumnsWarning
 
 MOST_NAMED = 3

@@ -177,6 +177,31 @@ class JointEmission:
         return np.hstack([part.points(values[:, own]) for own, part in self.parts])
 
 
+@dataclass(frozen=True, eq=False)
+class PointMassEmission(JointEmission):
+    """Joint emission of the variables of columns with point masses.
+
+    Of such a column there are shares: of its other cells, then of the point masses.
+
+    Parameters
+    ----------
+    parts : sequence of tuple
+    masses : sequence of (int, slice, tuple of float)
+        Of each column the positions of its mean off the point masses and of its shares
+        among the expected values, and its point masses.
+    """
+
+    masses: Sequence[tuple[int, slice, tuple[float, ...]]]
+
+    def expected(self, parameters: np.ndarray) -> np.ndarray:
+        """Per state, probabilities of classes and means of columns."""
+        found = super().expected(parameters)
+        for mean, place, values in self.masses:
+            shares = found[:, place]
+            found[:, mean] = shares[:, 0] * found[:, mean] + shares[:, 1:] @ values
+        return np.delete(found, np.r_[*(place for _, place, _ in self.masses)], axis=1)
+
+
 def unit(columns: np.ndarray) -> np.ndarray:
     """Centre columns, with variances that add up to 1; missing values are the mean.
 
