@@ -15,6 +15,8 @@ from typing import Protocol
 
 import numpy as np
 
+from clearwood._numeric import product
+
 
 class Emission(Protocol):
     """Interface of emissions."""
@@ -197,8 +199,9 @@ class PointMassEmission(JointEmission):
         """Per state, probabilities of classes and means of columns."""
         found = super().expected(parameters)
         for mean, place, values in self.masses:
-            shares = found[:, place]
-            found[:, mean] = shares[:, 0] * found[:, mean] + shares[:, 1:] @ values
+            shares, at_masses = found[:, place], np.array(values)
+            found[:, mean] *= shares[:, 0]
+            found[:, mean] += product(shares[:, 1:], at_masses)
         return np.delete(found, np.r_[*(place for _, place, _ in self.masses)], axis=1)
 
 
