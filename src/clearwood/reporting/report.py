@@ -8,11 +8,11 @@ from typing import Any
 from markupsafe import Markup
 
 from clearwood._html import render
+from clearwood._warned_once import warned_once
 from clearwood._words.labels import check_text, printable
 from clearwood.codec.files import check_writable, write_text
 from clearwood.columns.feature_space import is_frame
 from clearwood.columns.frames import kept_frame, read_once
-from clearwood.columns.warned_once import warned_once
 from clearwood.comparison.frontier import Frontier
 from clearwood.exceptions import InputError
 from clearwood.families import section_of

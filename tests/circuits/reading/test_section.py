@@ -23,7 +23,7 @@ from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import conditionals
 from clearwood.circuits.reading.anomalies import NEW, anomaly_scores, top_entries
 from clearwood.circuits.reading.section import section
-from clearwood.circuits.table_variables import (
+from clearwood.columns.table_variables import (
     LogScale,
     NumericColumn,
     TableVariables,
