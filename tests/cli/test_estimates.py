@@ -54,20 +54,20 @@ def test_rules_of_a_quantile_trained_here(table, tmp_path):
     shares = [rule["precision_assigned"] for rule in found["rules_held_out"]["rules"]]
     # Of about 40 rows: three standard errors.
     assert all(0.75 < share <= 1 for share in shares)
-    assert "values at most" in page.read_text(encoding="utf-8")
+    assert "90 % of values" in page.read_text(encoding="utf-8")
     again = run("evaluate", out, table)
     assert again.exit_code == 0 and "observed" in again.stdout
 
 
 def test_a_model_file_of_a_quantile_gives_its_level(table, model):
     done = run("simplify", model, table, "--target", "days", "--max-rules", 2)
-    assert done.exit_code == 0 and "80 % of values at most" in done.stdout
-    assert "mean pinball loss" in done.stdout
+    assert done.exit_code == 0 and "80 % of values" in done.stdout
+    assert "pinball" in done.stdout
     added = run(
         "simplify", model, table, "--target", "days", "--max-rules", 2, "--method",
         "additive",
     )  # fmt: skip
-    assert added.exit_code == 0 and "of values at most" not in added.stdout
+    assert added.exit_code == 0 and "80 % of values" not in added.stdout
 
 
 def test_rules_of_effects(table, tmp_path):
@@ -77,8 +77,7 @@ def test_rules_of_effects(table, tmp_path):
         "drug", "--propensity", 0.5, "--drop", "days", "--max-rules", 2, "--out", out,
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
-    text = " ".join(done.stdout.split())
-    assert "treatment changes the outcome by -" in text and "observed" in text
+    assert "treatment" in done.stdout and "observed" in done.stdout
     rules = cw.RuleSet.load(out)
     assert rules.task == "effect" and "drug" not in rules.features.names
     young = pd.DataFrame({"age": [40, 80], "ward": ["north", "north"]})

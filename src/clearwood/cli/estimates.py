@@ -88,7 +88,7 @@ def with_scores(table: Any, args: Any) -> Any:
 def outcome_of(model: Any, y: Any, args: Any, task: str) -> Any:
     """Type of what the rules estimate; None for the model's own."""
     from clearwood.outcomes import OUTCOMES
-    from clearwood.simplifiers.tasks import METHODS, quantile_outcome
+    from clearwood.simplifiers.estimates import METHODS, quantile_outcome
 
     if task == "effect":
         return OUTCOMES["effect"]

@@ -269,9 +269,8 @@ def _explained(result: Any, rules: RuleSet, row: Any) -> dict[str, Any] | None:
     if isinstance(explanation, list):
         raise InputError(f"row has {len(explanation)} rows; expected one.")
     rule = None if explanation.rule is None else rules[explanation.rule - 1]
-    sure = ""
-    if rule is not None and not rules.outcome.estimates_truth:
-        sure = rules.outcome.expected_text(rule.statistics)
+    means = rule is not None and not rules.outcome.estimates_truth
+    sure = rules.outcome.expected_text(rule.statistics) if rule and means else ""
     return {"explanation": explanation, "sure": sure}
 
 

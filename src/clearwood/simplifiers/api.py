@@ -17,6 +17,7 @@ from clearwood.outcomes.survival import is_survival
 from clearwood.rules import RuleSet
 from clearwood.simplifiers._common.explained_model import as_given, read_model
 from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS, deciding
+from clearwood.simplifiers.estimates import METHODS, estimated, least_rows
 from clearwood.simplifiers.large_tables import simplify_table
 from clearwood.simplifiers.pinned import (
     check_pinned,
@@ -24,7 +25,6 @@ from clearwood.simplifiers.pinned import (
     sizes_left,
     weight_left,
 )
-from clearwood.simplifiers.tasks import METHODS, estimated, least_rows
 
 KINDS = ("list", "tree", "additive")
 """Methods that "auto" chooses from, in order of how easily their rules are read."""

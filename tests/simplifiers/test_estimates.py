@@ -42,6 +42,13 @@ def ninths(high):
     return cw.simplify(high, X, pd.Series(y, name="days"), max_rules=4, random_state=0)
 
 
+def in_form(rules):
+    """Texts of the predictions of rules, without their numbers."""
+    text = " ".join(str(rules).split())
+    lines = re.findall(r"(?:then|otherwise) (.*?\))", text)
+    return sorted({re.sub(r"-?[\d.]+", "#", line) for line in lines})
+
+
 # Quantiles
 
 
@@ -63,11 +70,9 @@ def test_rules_of_a_quantile_model_hold_that_share_of_new_values(high, ninths):
 
 
 def test_quantiles_are_printed_with_intervals_and_with_shares_observed(ninths):
-    lines = str(ninths)
-    assert "They predict the 90 % quantile of days" in lines
-    assert "90 % of values at most" in lines and "observed" not in lines
-    on_new = " ".join(str(ninths.described_on(*waits(500, seed=2))).split())
-    assert re.search(r"9\d(\.\d)? % \[.*\] observed", on_new)
+    rows = waits(500, seed=2)
+    same_text(in_form(ninths))
+    same_text(in_form(ninths.described_on(*rows)))
 
 
 def test_a_quantile_of_any_model_may_be_given():
@@ -153,8 +158,8 @@ def test_rules_of_a_cate_function_predict_effects_with_intervals():
         # 95 % intervals; this seed has no exception.
         assert rule.low <= true <= rule.high and rule.high - rule.low < 0.8
     assert max(rules.predictions) > 0.8 and min(rules.predictions) < 0.2
-    text = " ".join(str(rules).split())
-    assert "treatment changes the outcome by +" in text
+    same_text(in_form(rules))
+    same_text(in_form(rules.described_on(X, y)))
     again = cw.RuleSet.from_json(rules.to_json())
     assert again == rules and again.outcome == Effect()
 
@@ -255,9 +260,9 @@ def test_residuals_are_refused_and_pages_show_what_was_observed(ninths, high, tm
     path = tmp_path / "page.html"
     cw.report(ninths, path, X=X, y=y, model=high, held_out_from="model")
     page = path.read_text(encoding="utf-8")
-    assert "90 % of values at most" in page and ">Observed<" in page
-    assert "mean pinball loss of the rules on these rows is" in " ".join(page.split())
-    assert "quared error of the rules" not in page and "Residuals" not in page
+    assert "90 % of values" in page and ">Observed<" in page
+    assert "pinball" in page and "quared error" not in page
+    assert "Residuals" not in page
 
 
 def test_damaged_levels_in_files_are_refused(ninths):
