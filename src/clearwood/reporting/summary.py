@@ -21,6 +21,7 @@ from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.lead import read_model_in_words
 from clearwood.reporting.path import summarize_path
+from clearwood.reporting.survival import summarize_survival
 from clearwood.reporting.table import Table, in_used_columns, path_of, table_of
 from clearwood.reporting.verdict import summarize_verdict
 from clearwood.reporting.words import words_of
@@ -81,10 +82,11 @@ def summarize(
     -------
     dict
         Keys ``title``, ``version``, ``target``, ``facts``, ``verdict``, ``warning``,
-        ``rules``, ``as_found``, ``row``, ``scores``, ``decisions``, ``failures``,
-        ``path``, ``history``, ``settings``, ``words``, ``family`` (the record of the
-        result's class, see :func:`clearwood.families.section_of`) and ``section`` (its
-        content, also under ``family.name``); ``as_found`` (the rules with their stored
+        ``rules``, ``as_found``, ``row``, ``survival``, ``scores``, ``decisions``,
+        ``failures``, ``path``, ``history``, ``settings``, ``words``, ``family`` (the
+        record of the result's class, see :func:`clearwood.families.section_of`) and
+        ``section`` (its content, also under ``family.name``); ``as_found`` (the rules
+        with their stored
         statistics), ``scores``, ``decisions`` and ``failures`` are None if no rows (or
         no labels, or no model) were given, the others if ``result`` holds none. Without
         rules: ``title``, ``version``, ``settings`` and the section.
@@ -135,7 +137,9 @@ def summarize(
         result, X, row = in_used_columns(result, X, row)
         rules = rules_of(result)
     path = path_of(result)
-    table = None if X is None else table_of(rules, X, given, y, model, path)
+    # Survival times are no values with errors; they have a section of their own.
+    values, times = (None, y) if rules.outcome.horizons else (y, None)
+    table = None if X is None else table_of(rules, X, given, values, model, path)
     failures = None
     if table is not None and table.of_model is not None:
         failures = summarize_failures(rules, table, table.of_model)
@@ -143,6 +147,11 @@ def summarize(
     if table is not None:
         shown, reached = survey(rules, table.rows, table.y, table.of_model)
         scores = _scores(rules, reached, table, ensemble)
+    of_model = None if table is None else table.of_model
+    survival = summarize_survival(rules, X, times, of_model)
+    if scores and survival and survival["scores"]:
+        scores["lines"] = survival["scores"] + scores["lines"]
+        scores["tiles"] = survival["scores"][:2] + scores["tiles"][:1]
     counted = TRAINING if table is None else PASSED
     content = None if record is None else record.content(result, X, y)
     page = {
@@ -152,7 +161,7 @@ def summarize(
         "target": printable(rules.target),
         "facts": facts,
         "model": read_model_in_words(model, ensemble),
-        "verdict": summarize_verdict(rules, shown, table, held_out_from),
+        "verdict": summarize_verdict(rules, shown, table, held_out_from, survival),
         "warning": rules.about.get("warning"),
         "rules": summarize_rules(shown, counted, is_linked=True),
         "as_found": None if table is None else _as_found(rules),
@@ -161,6 +170,7 @@ def summarize(
         "family": record,
         "section": content,
         "scores": scores,
+        "survival": survival,
         "decisions": summarize_decisions(rules, table, pos_label, threshold),
         "failures": failures,
         # A section reports its sizes itself.
