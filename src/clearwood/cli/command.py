@@ -26,7 +26,7 @@ from clearwood.cli import options as shared
 from clearwood.cli.errors import plain_errors, plain_warnings
 from clearwood.exceptions import InputError, safe_text
 
-READ = ("files", "rules", "old", "new", "data", "model", "column_info")
+READ = "files rules old new data model reference column_info".split()
 WRITTEN = ("out", "report", "save")
 """Arguments and options that name output files."""
 

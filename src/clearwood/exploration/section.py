@@ -41,6 +41,7 @@ def section(result: Exploration, X: Any = None, y: Any = None) -> dict[str, Any]
     elif best is not None:
         rules = summarize_rules(best.fitted.rules_)
     density = result.density
+    models = model_lines(result) if best else []
     circuit = None
     if density is not None:
         circuit = summarize_circuit(density, result.table)
@@ -52,7 +53,8 @@ def section(result: Exploration, X: Any = None, y: Any = None) -> dict[str, Any]
         "heading": result.heading(),
         "columns": columns_lines(result.columns)[1:],
         "n_folds": N_FOLDS,
-        "models": model_lines(result) if best else [],
+        "models": models,
+        "marked": [i for i, line in enumerate(models[1:]) if line[0].startswith("* ")],
         "caveats": result.caveats(),
         "name": best.contender.name if best else "",
         "rules": rules,

@@ -20,42 +20,60 @@ if TYPE_CHECKING:
     from clearwood.rules.monitoring.quantities import Quantity
 
 
+HEAD = ["", "", "expected", "observed", "p", ""]
+
+
 def monitoring_text(found: Monitoring) -> str:
     """All tests, and the errors by group."""
+    lines = heading(found)
+    if found.quantities:
+        table = [HEAD, *map(quantity_cells, found.quantities)]
+        lines += ["", *aligned(table, 1, 5)]
+    if not math.isnan(found.stability_index):
+        lines += ["", stability_text(found)]
+    if found.groups:
+        lines += ["", *aligned(group_cells(found))]
+    return "\n".join(lines)
+
+
+def heading(found: Monitoring) -> list[str]:
+    """What was compared, and how many checks signal a change."""
     than = "reference rows" if found.is_reference else "statistics of the rules"
     n = sum(one.signal or not math.isnan(one.p) for one in found.quantities)
     k = len(found.signals)
-    lines = [
-        f"Monitoring of {printable(found.target)} on {rows_in_words(found.n_rows)}, "
-        f"compared with the {than}",
+    return [
+        f"Monitoring of {printable(found.rules.target)} on "
+        f"{rows_in_words(found.n_rows)}, compared with the {than}",
         f"{k} of {n} check{'s' * (n != 1)} signal{'s' * (k == 1)} a change; "
         f"probability of any false signal at most {percent_text(found.error_rate)}"
         if n
         else "no test is possible: pass y, or reference rows",
     ]
-    if found.quantities:
-        head = ["", "", "expected", "observed", "p", ""]
-        lines += ["", *aligned([head, *map(_cells, found.quantities)], 1, 5)]
-    if not math.isnan(found.stability_index):
-        lines += ["", f"population stability index {found.stability_index:.2f}"]
-    if found.groups:
-        names = list(found.groups[0].errors)
-        rows = [
-            [
-                printable(str(group.group)),
-                f"{group.rows:,}",
-                *(
-                    rate.as_number() if name in ("RMSE", "bias") else rate.as_share()
-                    for name, rate in group.errors.items()
-                ),
-            ]
-            for group in found.groups
+
+
+def stability_text(found: Monitoring) -> str:
+    """The population stability index."""
+    return f"population stability index {found.stability_index:.2f}"
+
+
+def group_cells(found: Monitoring) -> list[list[str]]:
+    """Errors by group as a table of texts, its head first."""
+    rows = [
+        [
+            printable(str(group.group)),
+            f"{group.rows:,}",
+            *(
+                rate.as_number() if name in ("RMSE", "bias") else rate.as_share()
+                for name, rate in group.errors.items()
+            ),
         ]
-        lines += ["", *aligned([[printable(found.by), "rows", *names], *rows])]
-    return "\n".join(lines)
+        for group in found.groups
+    ]
+    return [[printable(found.by), "rows", *found.groups[0].errors], *rows]
 
 
-def _cells(one: Quantity) -> list[str]:
+def quantity_cells(one: Quantity) -> list[str]:
+    """A comparison as a row of texts, below ``HEAD``."""
     observed = one.observed
     if one.is_share:
         expected = share_text(one.expected)

@@ -1,0 +1,61 @@
+"""``preset="paper"``: the settings of a paper without naming each of them."""
+
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+import clearwood as cw
+from clearwood.simplifiers.in_trees.algorithm import R_PACKAGE
+
+METHODS = {
+    cw.FABRulesClassifier: {
+        "rules": "regions",
+        "learn_from": "labels",
+        "max_rules": 11,
+        "min_samples_leaf": 1,
+    },
+    cw.InTreesClassifier: {
+        "max_rules": None,
+        "learn_from": "labels",
+        "min_frequency": 0.01,
+    },
+    cw.NodeHarvestClassifier: {"max_rules": None, "learn_from": "labels"},
+}
+
+
+@pytest.fixture(scope="module")
+def forest(cancer):
+    X, y, _ = cancer
+    make = RandomForestClassifier(15, max_leaf_nodes=8, random_state=0)
+    return make.fit(X, y)
+
+
+def fitted(make, forest, cancer, **settings):
+    X, y, _ = cancer
+    if make is cw.FABRulesClassifier:
+        settings["n_init"] = 1  # so that the criterion among starts plays no part
+    return make(forest, random_state=0, **settings).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.PoorFidelityWarning")
+@pytest.mark.parametrize("make", METHODS)
+def test_a_preset_is_the_same_as_its_settings(make, forest, cancer, monkeypatch):
+    by_preset = fitted(make, forest, cancer, preset="paper")
+    if make is cw.InTreesClassifier:
+        monkeypatch.setattr(make, "_procedure", R_PACKAGE)
+    by_hand = fitted(make, forest, cancer, **METHODS[make])
+    assert by_preset.rules_.to_json() == by_hand.rules_.to_json()
+    assert by_preset.rules_.to_json() != fitted(make, forest, cancer).rules_.to_json()
+
+
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.PoorFidelityWarning")
+@pytest.mark.parametrize("make", METHODS)
+def test_parameters_stay_as_given_and_other_values_than_defaults_count(
+    make, forest, cancer
+):
+    model = fitted(make, forest, cancer, preset="paper", max_rules=3)
+    assert model.rules_.n_rules <= 3 and model.max_rules == 3
+    assert model.learn_from == "model"
+    assert model.rules_.about["learn_from"] == "labels"
+    with pytest.raises(ValueError, match="learn_from='labels' requires y"):
+        model.fit(cancer[0])
+    assert model.learn_from == "model"
