@@ -21,7 +21,7 @@ import clearwood as cw
 from benchmarks._data import fresh_tables, numbers
 from benchmarks._study import Study, arguments, markdown_table
 from clearwood.outcomes.survival import FIELDS, check_horizons
-from clearwood.rules.evaluation.survival import survival_scores
+from clearwood.rules.evaluation.survival_scores import survival_scores
 from clearwood.simplifiers.survival.models import Curves
 
 SIZES, SPLITS, MOST_ROWS, LEAST_ROWS = (4, 8, 12), 3, 1000, 20

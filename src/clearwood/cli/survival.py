@@ -125,7 +125,7 @@ def split_times(frame: Any, args: Any) -> tuple[Any, Any, Any]:
 
 def evaluate_survival(rules: Any, args: Any) -> Answer:
     """Evaluate saved rules on the rows of a table."""
-    from clearwood.rules.evaluation.survival import observed_curves
+    from clearwood.rules.evaluation.survival_scores import observed_curves
 
     of_others = "target model classes pos_label threshold"
     shared.only_for("other rules", False, of_others, ", not for those of survival")

@@ -147,8 +147,7 @@ def summarize(
     if table is not None:
         shown, reached = survey(rules, table.rows, table.y, table.of_model)
         scores = _scores(rules, reached, table, ensemble)
-    of_model = None if table is None else table.of_model
-    survival = summarize_survival(rules, X, times, of_model)
+    survival = summarize_survival(rules, X, times, table and table.of_model)
     if scores and survival and survival["scores"]:
         scores["lines"] = survival["scores"] + scores["lines"]
         scores["tiles"] = survival["scores"][:2] + scores["tiles"][:1]

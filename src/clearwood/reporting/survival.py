@@ -14,7 +14,7 @@ from clearwood.outcomes.kaplan_meier import SurvivalCurve
 from clearwood.outcomes.survival import Survival, check_survival
 from clearwood.rules import RuleSet
 from clearwood.rules.displays.survival_curves import survival_chart
-from clearwood.rules.evaluation.survival import (
+from clearwood.rules.evaluation.survival_scores import (
     ObservedCurve,
     concordance,
     last_time,

@@ -333,7 +333,7 @@ class RuleSet(Editable, Exportable, Storable, Result):
             With ``integrated_brier``, ``brier`` at each horizon, and the concordance,
             ``harrell`` and ``uno``.
         """
-        from clearwood.rules.evaluation.survival import scores_of
+        from clearwood.rules.evaluation.survival_scores import scores_of
 
         return scores_of(self, X, y, y_train)
 

@@ -20,7 +20,7 @@ import clearwood as cw
 from clearwood.exceptions import InputError, ModelError, ModelFormatError
 from clearwood.outcomes.survival import check_survival
 from clearwood.rules.displays.survival_curves import survival_chart
-from clearwood.rules.evaluation.survival import observed_curves
+from clearwood.rules.evaluation.survival_scores import observed_curves
 from clearwood.simplifiers.survival.models import mean_survival
 
 KINDS = [cw.RuleListSurvival, cw.DistilledTreeSurvival]

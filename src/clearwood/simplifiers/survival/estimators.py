@@ -28,7 +28,7 @@ from clearwood.exceptions import InputError
 from clearwood.outcomes import Outcome
 from clearwood.outcomes.survival import Survival, check_horizons, check_survival
 from clearwood.rules import Training
-from clearwood.rules.evaluation.survival import EXTRA, SurvivalScores
+from clearwood.rules.evaluation.survival_scores import EXTRA, SurvivalScores
 from clearwood.simplifiers._common.base import CORE
 from clearwood.simplifiers._common.explained_model import read_model
 from clearwood.simplifiers._common.predictions import Model
