@@ -86,10 +86,11 @@ def command(
             if exit_code:
                 sys.exit(exit_code)
 
+        has_page = any(one.name == "report" for one in options)
         return click.Command(
             verb.__name__,
             callback=callback,
-            params=[*options, *shared.COMMON],
+            params=[*options, *([shared.show_rows] * has_page), *shared.COMMON],
             help=inspect.getdoc(verb),
             short_help=short,
         )
@@ -184,5 +185,6 @@ def _write(result: Answer, args: Any) -> None:
     if path := given("report"):
         from clearwood.reporting import report
 
-        report(result.fitted, path, overwrite=args.overwrite, **result.page)
+        page = {"show_rows": args.show_rows, "overwrite": args.overwrite}
+        report(result.fitted, path, **page, **result.page)
         args.log(f"wrote {path}")

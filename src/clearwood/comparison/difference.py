@@ -93,7 +93,11 @@ class Difference(Result):
         if self.errors:
             lines += ["", self._errors()]
         if self.groups:
-            lines += ["", *aligned(self._by_group())]
+            rows = [
+                [printable(str(label)), f"{rate.rows:,}", self._text(rate)]
+                for label, rate in self.groups.items()
+            ]
+            lines += ["", *aligned([self._group_head(), *rows])]
         return "\n".join(lines)
 
     def _heading(self) -> tuple[str, str]:
@@ -124,13 +128,9 @@ class Difference(Result):
         p = "" if np.isnan(self.p) else f", p {probability_text(self.p)}"
         return f"{kind}: {', '.join(texts)}{p}"
 
-    def _by_group(self) -> list[list[str]]:
+    def _group_head(self) -> list[str]:
         name = "another class" if self.shift is None else "new minus old"
-        rows = [
-            [printable(str(label)), f"{rate.rows:,}", self._text(rate)]
-            for label, rate in self.groups.items()
-        ]
-        return [[printable(self.by), "rows", name], *rows]
+        return [printable(self.by), "rows", name]
 
     def _text(self, rate: Rate) -> str:
         return rate.as_share() if self.shift is None else rate.as_number()
@@ -254,7 +254,15 @@ def section(result: Difference, X: Any = None, y: Any = None) -> dict[str, Any]:
         "counts": [] if result.table is None else result._counts(),
         "rules": None if rules is None else summarize_rules(rules, "Rows compared"),
         "errors": result._errors() if result.errors else "",
-        "groups": result._by_group() if result.groups else [],
+        "group_head": result._group_head(),
+        "groups": [
+            {
+                "label": printable(str(label)),
+                "rows": rate.rows,
+                "cells": [result._text(rate)],
+            }
+            for label, rate in result.groups.items()
+        ],
     }
 
 

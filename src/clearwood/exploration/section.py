@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from clearwood.circuits.reading.section import improbable_columns
 from clearwood.circuits.reading.section import section as summarize_circuit
 from clearwood.exceptions import InputError
 from clearwood.exploration.contest import N_FOLDS
@@ -46,7 +47,11 @@ def section(result: Exploration, X: Any = None, y: Any = None) -> dict[str, Any]
     if density is not None:
         circuit = summarize_circuit(density, result.table)
         # Of all rows, not of the first ones.
-        circuit["rows"]["surprising"] = list(result.anomalies)
+        anomalies = list(result.anomalies)
+        circuit["rows"] |= {
+            "surprising": anomalies,
+            "improbable_columns": improbable_columns(anomalies),
+        }
     return {
         "title": f"Exploration of {result.target or 'a table'}",
         "found": result,

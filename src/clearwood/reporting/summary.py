@@ -7,25 +7,24 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from clearwood._words.labels import printable
 from clearwood.columns.sparse_tables import is_matrix
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
 from clearwood.families import PageSection, section_of
-from clearwood.outcomes import Outcome
 from clearwood.reporting.decisions import summarize_decisions
+from clearwood.reporting.disclosure import MIN_ROWS, disclosed, is_few, without_few
 from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.lead import read_model_in_words
 from clearwood.reporting.path import summarize_path
+from clearwood.reporting.score_lines import LAST_LINE, summarize_scores
 from clearwood.reporting.survival import summarize_survival
 from clearwood.reporting.table import Table, in_used_columns, path_of, table_of
 from clearwood.reporting.verdict import summarize_verdict
 from clearwood.reporting.words import words_of
-from clearwood.rules import RuleAverage, RuleList, RuleScores, RuleSet, RuleSum
+from clearwood.rules import RuleSet
 from clearwood.rules.drawn.nodes import draw_tree, tree_of
 from clearwood.rules.drawn.page import summarize_tree
 from clearwood.rules.evaluation.tables import survey
@@ -42,13 +41,6 @@ LONGEST = 300
 FEWEST_SHUFFLED, MOST_SHUFFLED = 20, 1000
 """Number of rows for permutation importances on a page."""
 
-
-LAST_LINE: dict[type[RuleSet], str] = {
-    RuleList: "“otherwise”",
-    RuleSum: "the constant",
-    RuleAverage: "the last rule",
-}
-"""Name of the default rule."""
 
 TRAINING, PASSED = "Training rows", "Rows passed to this report"
 """Description of the rows of the statistics."""
@@ -68,6 +60,7 @@ def summarize(
     threshold: float | None = None,
     held_out_from: str | None = None,
     row: Any = None,
+    show_rows: bool = True,
 ) -> dict[str, Any]:
     """Content of the report, as a dictionary of plain data.
 
@@ -75,7 +68,7 @@ def summarize(
     ----------
     result : fitted estimator, RuleSet, or another result that has a section
         What to report.
-    X, y, model, title, pos_label, threshold, held_out_from, row
+    X, y, model, title, pos_label, threshold, held_out_from, row, show_rows
         As in :func:`report`.
 
     Returns
@@ -122,7 +115,8 @@ def summarize(
         if row is not None:
             raise InputError("row is for results with rules only; leave it out.")
         alone = _summarize_alone(record, result, X, y, model, title)
-        return alone | {"held_out_from": held_out_from}
+        alone |= {"held_out_from": held_out_from, "show_rows": show_rows}
+        return alone if show_rows else disclosed(alone)
     rules = rules_of(result, "result")
     if model is None and record is not None:
         model = record.model_of(result, X)
@@ -143,17 +137,16 @@ def summarize(
     failures = None
     if table is not None and table.of_model is not None:
         failures = summarize_failures(rules, table, table.of_model)
+    least = 1 if show_rows else MIN_ROWS
+    survival = summarize_survival(rules, X, times, table and table.of_model, least)
     shown, scores = rules, None
     if table is not None:
         shown, reached = survey(rules, table.rows, table.y, table.of_model)
-        scores = _scores(rules, reached, table, ensemble)
-    survival = summarize_survival(rules, X, times, table and table.of_model)
-    if scores and survival and survival["scores"]:
-        scores["lines"] = survival["scores"] + scores["lines"]
-        scores["tiles"] = survival["scores"][:2] + scores["tiles"][:1]
+        first = survival["scores"] if survival else []
+        scores = summarize_scores(rules, reached, table, ensemble, first)
     counted = TRAINING if table is None else PASSED
     content = None if record is None else record.content(result, X, y)
-    page = {
+    page: dict[str, Any] = {
         # As text, even if it looks like HTML.
         "title": printable(str(title or f"Rules for {rules.target}")),
         "version": __version__,
@@ -170,12 +163,12 @@ def summarize(
         "section": content,
         "scores": scores,
         "survival": survival,
-        "decisions": summarize_decisions(rules, table, pos_label, threshold),
+        "decisions": summarize_decisions(rules, table, pos_label, threshold, show_rows),
         "failures": failures,
         # A section reports its sizes itself.
         "path": None if record is not None else summarize_path(result, table),
         "history": summarize_history(result),
-        "tree": _tree(result, table, row),
+        "tree": _tree(result, table, row, show_rows),
         "row": explained,
         "importances": None
         if record is not None
@@ -184,7 +177,10 @@ def summarize(
     }
     if record is not None:
         page |= _named(record, content, page)
-    return page | {"words": words_of(page)}
+    few = any(is_few(rule.statistics.rows_assigned) for rule in shown)
+    withheld = MIN_ROWS * (few and not show_rows)
+    page |= {"words": words_of(page), "show_rows": show_rows, "withheld": withheld}
+    return page if show_rows else disclosed(page)
 
 
 def _summarize_alone(
@@ -219,10 +215,6 @@ def _named(
             "PageSection."
         )
     return {record.name: content}
-
-
-def _no_params(deep: bool) -> dict[str, Any]:
-    return {}
 
 
 def _ensemble_of(model: Any) -> TreeEnsemble | None:
@@ -276,15 +268,19 @@ def _explained(result: Any, rules: RuleSet, row: Any) -> dict[str, Any] | None:
     return {"explanation": explanation, "sure": sure}
 
 
-def _tree(result: Any, table: Table | None, row: Any) -> dict[str, Any] | None:
-    """Diagram of a tree or list; None for other rules."""
+def _tree(
+    result: Any, table: Table | None, row: Any, show_rows: bool
+) -> dict[str, Any] | None:
+    """Diagram of a tree or list; None for other rules, or nodes of few rows."""
     if tree_of(result) is None:
         return None
     way = None if row is None else one_row(row)
-    if table is None:
-        return summarize_tree(draw_tree(result, row=way))
-    known = table.of_model if table.y is None else table.y
-    return summarize_tree(draw_tree(result, table.rows, known, row=way))
+    rows = known = None
+    if table is not None:
+        rows, known = table.rows, table.of_model if table.y is None else table.y
+    tree = draw_tree(result, rows, known, row=way)
+    shown = tree if show_rows else without_few(tree)
+    return None if shown is None else summarize_tree(shown)
 
 
 def _importances(
@@ -303,98 +299,10 @@ def _importances(
     return summarize_importances(found, called)
 
 
-def _scores(
-    rules: RuleSet, scores: RuleScores, table: Table, ensemble: TreeEnsemble | None
-) -> dict[str, Any]:
-    """Scores of rules and model; ``unit`` determines their format in templates."""
-    lines = []
-    if table.y is not None:
-        lines += _error_lines(rules, table)
-    if table.of_model is not None:
-        lines.append(_nearness(rules.outcome, scores.fidelity, len(table.of_model)))
-    if table.y is not None and not rules.outcome.is_share:
-        of_model = model_error(rules, table)
-        name = rules.outcome.error.capitalize()
-        lines.append(_line(name, "number", scores.error, of_model))
-    lines += [
-        _line("Coverage: rows that satisfy a rule", "percent", scores.coverage)
-        | {"note": _of_others(rules) if scores.coverage < 1 else ""},
-        _line("Overlap: mean rules per row", "number", scores.overlap),
-        _line("Rules, or trees", "count", scores.n_rules, _size(ensemble, "n_trees")),
-        _line(
-            "Literals, or splits of the trees",
-            "count",
-            scores.n_literals,
-            _size(ensemble, "n_splits"),
-        ),
-    ]
-    return {
-        "n_rows": len(table.rows),
-        "lines": lines,
-        "has_model": any(line["model"] is not None for line in lines),
-        # Those that need no explanation.
-        "tiles": lines[: min(3, len(lines) - 3)],
-    }
-
-
-def _of_others(rules: RuleSet) -> str:
-    return f"{LAST_LINE[type(rules)]} predicts the others"
-
-
-def _nearness(outcome: Outcome, fidelity: float, n_rows: int) -> dict[str, Any]:
-    if outcome.is_share:
-        return _line(outcome.agreement_words, outcome.unit, fidelity)
-    # A single row has no variance to explain.
-    r2 = None if n_rows < 2 else fidelity
-    return _line(outcome.agreement_words, outcome.unit, r2) | {"word": "r2"}
-
-
-def model_error(rules: RuleSet, table: Table) -> float | None:
-    """The model's own error on the given rows."""
-    if table.y is None or table.of_model is None:
-        return None
-    return rules.outcome.mean_loss(table.y, table.of_model)
-
-
-def _error_lines(rules: RuleSet, table: Table) -> list[dict[str, Any]]:
-    """Errors of rules and model, in words that need no statistics."""
-    assert table.y is not None
-    predicted = rules.predict(table.rows)
-    error = rules.outcome.mean_loss(table.y, predicted)
-    of_model = model_error(rules, table)
-    if rules.outcome.is_share:
-        return [_line("Error rate", "percent", error, of_model)]
-    root = None if of_model is None else math.sqrt(of_model)
-    half = None if table.of_model is None else _half_within(table.y, table.of_model)
-    name = "Root mean squared error"
-    return [
-        _line(name, "number", error**0.5, root) | {"word": "typical"},
-        _line(
-            "Median absolute error", "number", _half_within(table.y, predicted), half
-        ),
-    ]
-
-
-def _half_within(truth: Any, predicted: Any) -> float:
-    return float(np.median(np.abs(np.asarray(truth) - np.asarray(predicted))))
-
-
-def _line(
-    name: str, unit: str, of_rules: float | None, of_model: float | None = None
-) -> dict[str, Any]:
-    line = {"name": name, "unit": unit, "rules": of_rules, "model": of_model}
-    return line | {"note": "", "word": ""}
-
-
-def _size(ensemble: TreeEnsemble | None, name: str) -> int | None:
-    return None if ensemble is None else getattr(ensemble, name)
-
-
 def _settings(result: Any) -> list[tuple[str, str]]:
     if isinstance(result, RuleSet):
-        about = {k: str(v) for k, v in result.about.items() if k != "warning"}
-        return list(about.items())
-    settings = getattr(result, "get_params", _no_params)(deep=False)
+        return [(k, str(v)) for k, v in result.about.items() if k != "warning"]
+    settings: Any = getattr(result, "get_params", lambda deep: {})(deep=False)
     return [(name, setting_text(settings[name])) for name in sorted(settings)]
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearwood._warned_once import warned_once
 from clearwood.columns.validation import check_excluded
-from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.outcomes import OUTCOMES
 from clearwood.results import Result

@@ -139,6 +139,23 @@ def test_rows_of_each_rule_have_their_own_estimate(found):
     assert few[1].as_dict(HORIZONS)["horizons"][0]["survival"] is None
 
 
+def test_estimates_of_few_rows_are_not_on_pages(found, tmp_path):
+    X, y, _ = patients(300, 1)
+    rules, path = found.rules_, tmp_path / "page.html"
+    (first, *_), time = observed_curves(rules, X, y, 5), y["time"][rules.apply(X) == 0]
+    assert first.curve.until == np.sort(time)[-5]
+    rows = np.r_[np.flatnonzero(rules.apply(X) == 0)[:4], np.arange(100, 200)]
+    rows = rows[(rules.apply(X)[rows] > 0) | (np.arange(len(rows)) < 4)]
+    few = observed_curves(rules, X.iloc[rows], y[rows])[0]
+    for show_rows in (False, True):
+        cw.report(
+            found, path, X=X.iloc[rows], y=y[rows], show_rows=show_rows, overwrite=True
+        )
+        page = path.read_text(encoding="utf-8")
+        assert (few.curve.text(HORIZONS, "years") in page) == show_rows
+        assert ("&lt; 5 rows" in page) != show_rows
+
+
 def test_the_page_shows_curves_numbers_at_risk_and_scores(found, tmp_path):
     X, y, _ = patients(300, 1)
     path, rules = tmp_path / "page.html", found.rules_

@@ -27,10 +27,10 @@ from clearwood.circuits.reading.profiles import (
     label_words,
 )
 from clearwood.circuits.reading.strengths import N_DRAWS
-from clearwood.circuits.table_variables import encoded
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import DATES, date_text
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.table_variables import encoded
 
 THOUSAND = 1000.0
 """From here on numbers have separators of thousands."""

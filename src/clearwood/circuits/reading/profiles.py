@@ -12,9 +12,9 @@ import numpy as np
 from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, share_text, short_text
 from clearwood.circuits.nodes import Node, Product, Sum
-from clearwood.circuits.table_variables import NumericColumn
 from clearwood.columns.dates import DATES, date_text, value_text
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.table_variables import NumericColumn
 from clearwood.distributions import Leaf
 from clearwood.distributions.categorical import OfLevels
 from clearwood.rules.conditions import name_text

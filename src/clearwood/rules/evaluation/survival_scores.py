@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -68,21 +69,17 @@ class ObservedCurve(NamedTuple):
 
     Attributes
     ----------
-    n_rows : int
+    n_rows, n_events : int
     at_risk : tuple of int
         Number of these rows that are followed up to each horizon, at least.
     curve : SurvivalCurve or None
-        None without rows.
+        None of too few rows.
     """
 
     n_rows: int
+    n_events: int
     at_risk: tuple[int, ...]
     curve: SurvivalCurve | None
-
-    @property
-    def n_events(self) -> int:
-        """Number of rows with an event."""
-        return 0 if self.curve is None else self.curve.events
 
     def text(self, horizons: tuple[float, ...], unit: str) -> str:
         """The estimate at the horizons in words."""
@@ -110,16 +107,20 @@ class ObservedCurve(NamedTuple):
         return dict(zip(("survival", "low", "high"), known))
 
 
-def observed_curves(rules: RuleSet, X: Any, y: np.ndarray) -> list[ObservedCurve]:
-    """Kaplan-Meier estimate of the rows of each rule."""
+def observed_curves(
+    rules: RuleSet, X: Any, y: np.ndarray, least: int = 1
+) -> list[ObservedCurve]:
+    """Kaplan-Meier estimate of the rows of each rule, while so many are followed."""
     horizons, assigned, found = rules.outcome.horizons, rules.apply(X), []
     for j in range(rules.n_rules):
         rows = assigned == j
         time, event, n = y["time"][rows], y["event"][rows], int(rows.sum())
-        every = np.ones(n, bool)
-        curve = curve_of(time, event, every, every * 1.0, n, horizons) if n else None
+        every, curve = np.ones(n, bool), None
+        if n >= least:
+            curve = curve_of(time, event, every, every * 1.0, n, horizons)
+            curve = replace(curve, until=float(np.sort(time)[-least]))
         at_risk = tuple(int((time >= horizon).sum()) for horizon in horizons)
-        found.append(ObservedCurve(n, at_risk, curve))
+        found.append(ObservedCurve(n, int(event.sum()), at_risk, curve))
     return found
 
 

@@ -16,6 +16,7 @@ from clearwood._words.sentences import rows_in_words
 from clearwood.rules.decisions.in_words import aligned
 
 if TYPE_CHECKING:
+    from clearwood.rules.monitoring.groups import GroupErrors
     from clearwood.rules.monitoring.monitor import Monitoring
     from clearwood.rules.monitoring.quantities import Quantity
 
@@ -32,7 +33,11 @@ def monitoring_text(found: Monitoring) -> str:
     if not math.isnan(found.stability_index):
         lines += ["", stability_text(found)]
     if found.groups:
-        lines += ["", *aligned(group_cells(found))]
+        rows = [
+            [printable(str(group.group)), f"{group.rows:,}", *group_cells(group)]
+            for group in found.groups
+        ]
+        lines += ["", *aligned([group_head(found), *rows])]
     return "\n".join(lines)
 
 
@@ -56,20 +61,17 @@ def stability_text(found: Monitoring) -> str:
     return f"population stability index {found.stability_index:.2f}"
 
 
-def group_cells(found: Monitoring) -> list[list[str]]:
-    """Errors by group as a table of texts, its head first."""
-    rows = [
-        [
-            printable(str(group.group)),
-            f"{group.rows:,}",
-            *(
-                rate.as_number() if name in ("RMSE", "bias") else rate.as_share()
-                for name, rate in group.errors.items()
-            ),
-        ]
-        for group in found.groups
+def group_head(found: Monitoring) -> list[str]:
+    """Head of a table of the errors by group."""
+    return [printable(found.by), "rows", *found.groups[0].errors]
+
+
+def group_cells(group: GroupErrors) -> list[str]:
+    """Errors of a group as texts."""
+    return [
+        rate.as_number() if name in ("RMSE", "bias") else rate.as_share()
+        for name, rate in group.errors.items()
     ]
-    return [[printable(found.by), "rows", *found.groups[0].errors], *rows]
 
 
 def quantity_cells(one: Quantity) -> list[str]:

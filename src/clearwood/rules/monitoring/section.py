@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from clearwood._words.labels import printable
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.html_table import summarize_rules
 from clearwood.rules.monitoring.in_words import (
     group_cells,
+    group_head,
     heading,
     quantity_cells,
     stability_text,
@@ -30,6 +32,14 @@ def section(result: Monitoring, X: Any = None, y: Any = None) -> dict[str, Any]:
         "checks": [quantity_cells(one) for one in result.quantities],
         "marked": [i for i, one in enumerate(result.quantities) if one.signal],
         "index": index,
-        "groups": group_cells(result) if result.groups else [],
+        "group_head": group_head(result) if result.groups else [],
+        "groups": [
+            {
+                "label": printable(str(one.group)),
+                "rows": one.rows,
+                "cells": group_cells(one),
+            }
+            for one in result.groups
+        ],
         "rules": summarize_rules(result.rules),
     }

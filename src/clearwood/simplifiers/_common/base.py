@@ -44,7 +44,7 @@ from clearwood.simplifiers._common.flaws import (
     diagnose,
 )
 from clearwood.simplifiers._common.predictions import Model, class_positions, read_rows
-from clearwood.simplifiers._common.presets import use_preset
+from clearwood.simplifiers._common.presets import preset_in_words, use_preset
 
 CORE: dict[str, Any] = {
     "estimator": "no_validation",
@@ -196,6 +196,7 @@ class BaseRuleExtractor(BaseEstimator):
         about |= marked_names(features.names, exclude_features=excluded)
         if self.learn_from == "labels":
             about.setdefault("learn_from", "labels")
+        about |= preset_in_words(self)
         if self.ensemble_.split_source:
             about["cuts"] = self.ensemble_.split_source
         if self.ensemble_.statistic and self.learn_from != "labels":
