@@ -13,7 +13,7 @@ from sklearn.ensemble import (
 )
 from sklearn.metrics import mean_pinball_loss
 from sklearn.tree import DecisionTreeRegressor
-from tests.wording import refuses
+from tests.wording import refuses, same_text
 
 import clearwood as cw
 from clearwood.exceptions import InputError, ModelFormatError

@@ -29,7 +29,7 @@ WITHOUT: dict[str, Any] = {
     **dict.fromkeys(("agreement", "agreement_assigned", "precision", "expected")),
     **dict.fromkeys(("precision_assigned", "std", "value", "matching", "instead")),
     "disagreement": None,
-    **dict.fromkeys(("interval", "few", "weight_of_rows"), ""),
+    **dict.fromkeys(("interval", "observed", "few", "weight_of_rows"), ""),
     **dict.fromkeys(("share", "ratio", "predicted", "mean", "half", "inside"), "–"),
 }
 """What stands in place of the statistics of few rows, by their keys."""
