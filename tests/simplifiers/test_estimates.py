@@ -140,7 +140,7 @@ def test_scores_are_the_formula_of_augmented_inverse_probabilities():
     assert np.abs(estimated).max() < 10 / LEAST
     # Without the correction, the difference of means is confounded.
     assert y[t].mean() - y[~t].mean() > effect.mean() + 0.15
-    grouped = effect_scores(X, y, t, p, groups=np.arange(2000) // 4)
+    grouped = effect_scores(X, y, t, p, [1.0] * 2000, np.arange(2000) // 4)
     assert np.corrcoef(grouped, exact)[0, 1] > 0.95
 
 
@@ -232,6 +232,7 @@ WRONG = {
     "three arms": {"task": "effect", "treatment": np.tile([0, 1, 2], 100)},
     "one arm": {"task": "effect", "treatment": 0 * ONES},
     "propensity": {"task": "effect", "treatment": ONES, "propensity": 1.0},
+    "groups": {"task": "effect", "treatment": ONES, "groups": ONES},
     "alone": {"y": None, "task": "effect", "propensity": 0.5},
 }
 

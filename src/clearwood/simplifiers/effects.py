@@ -22,7 +22,7 @@ from sklearn.ensemble import (
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from clearwood.columns.schema import features_of
-from clearwood.columns.validation import check_range, check_target
+from clearwood.columns.validation import check_range, check_target, check_weight
 from clearwood.exceptions import InputError
 
 N_FOLDS = 5
@@ -45,7 +45,7 @@ def effect_scores(
     y: Any,
     treatment: Any,
     propensity: Any = None,
-    weight: np.ndarray | None = None,
+    weight: Any = None,
     groups: Any = None,
     seed: int = 0,
 ) -> np.ndarray:
@@ -61,7 +61,7 @@ def effect_scores(
     propensity : float or array-like of shape (n_rows,), optional
         Probability of treatment, where known, as in a randomized trial; by default it
         is estimated.
-    weight : ndarray of shape (n_rows,), optional
+    weight : array-like of shape (n_rows,), optional
     groups : array-like of shape (n_rows,), optional
         Rows of a group are left out together.
     seed : int
@@ -85,7 +85,12 @@ def effect_scores(
     check_range(y, "y")
     t = _check_treatment(treatment, n_rows)
     e = None if propensity is None else _check_propensity(propensity, n_rows)
-    weight = np.ones(n_rows) if weight is None else weight
+    weight = check_weight(weight, n_rows)
+    if groups is not None and len(np.unique(groups)) < N_FOLDS:
+        raise InputError(
+            f"groups has {len(np.unique(groups))} groups; estimates of effects leave "
+            f"out a fifth of them in turn, and need at least {N_FOLDS}."
+        )
     by_group = StratifiedKFold if groups is None else StratifiedGroupKFold
     folds = by_group(N_FOLDS, shuffle=True, random_state=seed)
     scores = np.empty(n_rows)
