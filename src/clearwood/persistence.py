@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clearwood._memory import memory_allowed
+from clearwood._words.spelling import suggests_parameters
 from clearwood.codec.fields import Saved
 from clearwood.codec.files import open_plain
 from clearwood.ensembles import ModelCheck
@@ -31,6 +32,7 @@ def codec_of(kind: str) -> Saved | None:
         return None
 
 
+@suggests_parameters
 def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     """Write a result to a file.
 
@@ -74,6 +76,7 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
         )
 
 
+@suggests_parameters
 def load(path: str | Path, *, max_memory: int | None = None) -> Any:
     """Read a file written by :func:`save`.
 
@@ -115,6 +118,7 @@ def _load(path: str | Path) -> Any:
         raise ModelFormatError(f"{path}: {error}") from None
 
 
+@suggests_parameters
 def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
     """Describe and validate a model or a file.
 

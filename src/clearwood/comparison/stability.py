@@ -13,8 +13,9 @@ import numpy as np
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.fold_roles import check_groups
 from clearwood._numeric.progress import progress
+from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.validation import check_weight
-from clearwood.columns.warned_once import warned_once
+from clearwood.columns.warned_once import users_level, warned_once
 from clearwood.comparison.folds import bootstrap_weight
 from clearwood.comparison.scores import pairwise_agreement
 from clearwood.ensembles.read import needs_fit
@@ -184,6 +185,7 @@ class Refit(NamedTuple):
 
 
 @warned_once()
+@suggests_parameters
 def stability(
     estimator: Any,
     X: Any,
@@ -341,7 +343,7 @@ def _run(
             f"Interrupted after {len(done)} of {len(generators)} refits; the result "
             "covers these.",
             InterruptedFitWarning,
-            stacklevel=3,
+            stacklevel=users_level(),
         )
     return done
 

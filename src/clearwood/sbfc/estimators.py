@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import (
+    Estimator,
     Interval,
     StrOptions,
     fit_context,
@@ -76,7 +77,7 @@ MOST_PAIRS = 2**27
 POSITIVE = Interval(Integral, 1, None, closed="left")
 
 
-class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
+class SelectiveBayesianForestClassifier(ClassifierMixin, Estimator):
     """Bayesian classifier that selects features and finds their dependences.
 
     Features are divided into signal, which depends on the class, and noise, which does

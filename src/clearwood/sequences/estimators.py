@@ -8,10 +8,16 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
+from clearwood._estimators import (
+    Estimator,
+    Interval,
+    StrOptions,
+    fit_context,
+    take_rows,
+)
 from clearwood._numeric import as_generator, product, spawn_generators
 from clearwood.distributions import Emission
 from clearwood.exceptions import InputError
@@ -65,7 +71,7 @@ NAMES_IN_HMMLEARN = {
 """Counterparts of hmmlearn's parameters."""
 
 
-class HiddenMarkovModel(BaseEstimator):
+class HiddenMarkovModel(Estimator):
     """Hidden Markov model with categorical, Bernoulli, Gaussian or mixed emissions.
 
     Every step of a sequence is in one of several hidden states; the next state and the

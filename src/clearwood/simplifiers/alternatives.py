@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.validation import check_excluded
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
@@ -149,6 +150,7 @@ class Alternatives(Result):
 
 
 @warned_once()
+@suggests_parameters
 def alternatives(
     estimator: Any,
     X: Any,

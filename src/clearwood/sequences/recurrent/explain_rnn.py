@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric import as_generator
+from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.cells import unwrapped
 from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InputError, ModelError, PoorFidelityWarning
@@ -178,6 +179,7 @@ def check_explanation(result: Any) -> RecurrentExplanation:
     return result
 
 
+@suggests_parameters
 def explain_rnn(
     network: Any,
     sequences: Any,

@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -17,7 +17,7 @@ from sklearn.ensemble import (
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import Interval, StrOptions, fit_context
+from clearwood._estimators import Estimator, Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
 from clearwood._numeric.fold_roles import CV
 from clearwood._tables import RowBlocks
@@ -67,7 +67,7 @@ LARGEST_WEIGHT = 1e100
 """Inverse of the smallest value that the largest row weight may have."""
 
 
-class BaseRuleExtractor(BaseEstimator):
+class BaseRuleExtractor(Estimator):
     """Validate the data, get the ensemble, and predict by the printed rules.
 
     A subclass is a method. Steps of a fit; those with an asterisk have a version of
