@@ -17,6 +17,7 @@ from sklearn.linear_model import LinearRegression
 from tests.reporting.results import ROWS, classes_rules, numbers_rules
 
 import clearwood as cw
+from clearwood.charts.display import Display
 from clearwood.circuits import Circuit, ClassEvidence
 from clearwood.comparison import Frontier, FrontierPoint, Stability
 from clearwood.comparison.stability import RuleStability
@@ -217,3 +218,11 @@ def test_it_is_drawn_or_has_no_chart(name):
     display = result.plot(ax)
     assert display.figure_ is ax.figure
     plt.close(ax.figure)
+
+
+DISPLAYS = [one for one in below(Display) if "from_estimator" in vars(one)]
+
+
+@pytest.mark.parametrize("display", DISPLAYS, ids=lambda display: display.__name__)
+def test_displays_of_estimators_take_axes(display):
+    assert "ax" in inspect.signature(display.from_estimator).parameters
