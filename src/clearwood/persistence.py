@@ -71,8 +71,9 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
         write_archive(path, {"kind": kind, **document}, arrays, overwrite=overwrite)
     else:
         raise InputError(
-            f"Cannot save a {type(result).__name__}; save a RuleSet, for example the "
-            "rules_ of a fitted estimator."
+            f"Cannot save a {type(result).__name__}; save rules, a circuit or a fitted "
+            "estimator. Of other results, report() writes a page, and to_frame() "
+            "returns the numbers."
         )
 
 
