@@ -22,7 +22,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from clearwood._estimators import take_rows
 from clearwood._numeric.progress import progress
 from clearwood._tables.target import Labelled
-from clearwood.columns.warned_once import users_level
+from clearwood._warned_once import users_level
 from clearwood.exceptions import ClearwoodError, InterruptedFitWarning, ModelError
 from clearwood.exploration.contenders import BOOSTING, MOST_PARTS, Contender
 from clearwood.outcomes import Outcome, outcome_of

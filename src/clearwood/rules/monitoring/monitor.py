@@ -20,7 +20,7 @@ from clearwood.rules.monitoring.quantities import (
     read_sample,
     stability_index,
 )
-from clearwood.rules.rule_set import rules_of
+from clearwood.rules.rule_set import RuleSet, rules_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,8 +32,8 @@ class Monitoring(Result):
 
     Attributes
     ----------
-    target : str
-        Name of the target.
+    rules : RuleSet
+        The rules that are monitored.
     n_rows : int
         Number of new rows.
     quantities : tuple of Quantity
@@ -50,7 +50,7 @@ class Monitoring(Result):
         Probability of at least one signal, at most, where nothing has changed.
     """
 
-    target: str
+    rules: RuleSet
     n_rows: int
     quantities: tuple[Quantity, ...]
     stability_index: float
@@ -191,7 +191,7 @@ def monitor(
     ]
     groups, name = errors_by_group(rules, new, by, pos_label)
     return Monitoring(
-        rules.target,
+        rules,
         new.n,
         tuple(quantities),
         stability_index(rules, old, new),
