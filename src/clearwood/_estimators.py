@@ -12,15 +12,12 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.frames import read_once
 
 __all__ = [
-    "Estimator",
     "Interval",
     "StrOptions",
     "output_columns",
@@ -30,15 +27,6 @@ __all__ = [
     "take_rows",
     "target_scale",
 ]
-
-
-class Estimator(BaseEstimator):
-    """Base class of estimators: constructors suggest names of misspelt parameters."""
-
-    def __init_subclass__(cls, **settings: Any) -> None:
-        super().__init_subclass__(**settings)
-        if "__init__" in vars(cls):
-            cls.__init__ = suggests_parameters(cls.__init__)  # type: ignore[method-assign]
 
 
 def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,8 @@ from joblib import Parallel, delayed
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import Estimator, fit_context
+from clearwood._base import Estimator
+from clearwood._estimators import fit_context
 from clearwood._numeric import as_generator, spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._tables import RowsOfTable

@@ -13,7 +13,8 @@ from scipy.special import log_softmax, logsumexp
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import Estimator, fit_context
+from clearwood._base import Estimator
+from clearwood._estimators import fit_context
 from clearwood._numeric import as_generator
 from clearwood._tables import RowsOfTable
 from clearwood._tables.learning import (

@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import Estimator, fit_context
+from clearwood._base import Estimator
+from clearwood._estimators import fit_context
 from clearwood._tables import is_read_in_blocks
 from clearwood._tables.learning import sample_of, transform_table
 from clearwood.columns.cells import numbers

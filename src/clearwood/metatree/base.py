@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import Estimator, fit_context
+from clearwood._base import Estimator
+from clearwood._estimators import fit_context
 from clearwood._tables import is_read_in_blocks, open_rows
 from clearwood._tables.learning import accepts_tables
 from clearwood._warned_once import users_level, warned_once

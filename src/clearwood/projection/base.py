@@ -10,13 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._estimators import (
-    Estimator,
-    Interval,
-    StrOptions,
-    fit_context,
-    take_rows,
-)
+from clearwood._base import Estimator
+from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._numeric import as_generator
 from clearwood._numeric.progress import progress
 from clearwood._tables.learning import sample_of

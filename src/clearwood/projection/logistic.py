@@ -16,7 +16,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import Estimator, Interval, StrOptions, fit_context
+from clearwood._base import Estimator
+from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator, product
 from clearwood._numeric.progress import progress
 from clearwood._tables.learning import accepts_tables, sample_of

@@ -11,13 +11,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import (
-    Estimator,
-    Interval,
-    StrOptions,
-    fit_context,
-    take_rows,
-)
+from clearwood._base import Estimator
+from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._numeric import spawn_generators
 from clearwood._tables.learning import (
     accepts_tables,

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import Estimator, Interval, StrOptions, fit_context
+from clearwood._base import Estimator
+from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
 from clearwood.exceptions import InputError
 from clearwood.sequences.estimators import HiddenMarkovModel

@@ -10,15 +10,13 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn import ensemble as ensembles
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-)
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import Estimator, Interval, StrOptions, fit_context
+from clearwood._base import Estimator
+from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
 from clearwood._numeric.fold_roles import CV
 from clearwood._tables import RowBlocks
@@ -388,7 +386,7 @@ class RuleClassifierMixin(ClassifierMixin):
 
     @staticmethod
     def _default_estimator() -> Any:
-        return HistGradientBoostingClassifier()
+        return ensembles.HistGradientBoostingClassifier()
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict class probabilities by the printed rule that decides each row.
@@ -421,4 +419,4 @@ class RuleRegressorMixin(RegressorMixin):
 
     @staticmethod
     def _default_estimator() -> Any:
-        return HistGradientBoostingRegressor()
+        return ensembles.HistGradientBoostingRegressor()
