@@ -166,10 +166,13 @@ def draw_trees(ax, case, n_trees=5):
 
 def draw_rules(ax, case, rules, title):
     """The boxes of rules, over what the rules say."""
+    import matplotlib.pyplot as plt
+
     from clearwood.rules.displays import RegionsDisplay
 
     show = slice(0, N_SHOWN)
     made = RegionsDisplay.from_estimator(rules, case.X_test[show], case.y_test[show])
+    plt.close(made.figure_)
     made.background = ground(rules.predict)
     made.plot(ax)
     for part in (*ax.texts, ax.get_legend()):  # too many for a small panel
