@@ -124,8 +124,7 @@ class Training:
         labels = predicted if self.labels is None else self.labels
         order = np.lexsort((predicted, labels, place_of_rows(encoded)))
         return {
-            HASHES[0]: f"{n:,} rows, {d:,} columns, SHA-256 "
-            f"{_sha256([*encoded.T, labels], order)}",
+            HASHES[0]: f"{n:,} rows, {d:,} columns, SHA-256 {hash_of(encoded, labels)}",
             HASHES[1]: f"SHA-256 {_sha256([predicted], order)}",
         }
 
@@ -361,6 +360,12 @@ def place_of_cells(
             finite = np.nan_to_num(cells, posinf=1.0, neginf=-1.0)
             place[rows] += generator.random() * finite
     return place
+
+
+def hash_of(encoded: np.ndarray, labels: np.ndarray) -> str:
+    """SHA-256 of encoded rows and their labels, whatever the order of the rows."""
+    order = np.lexsort((labels, place_of_rows(encoded)))
+    return _sha256([*encoded.T, labels], order)
 
 
 def _sha256(columns: Iterable[np.ndarray], order: np.ndarray) -> str:
