@@ -22,6 +22,7 @@ from clearwood.circuits.queries.table_cells import (
 )
 from clearwood.circuits.reading.profiles import (
     Facts,
+    LogMixture,
     Moments,
     Shares,
     label_words,
@@ -198,6 +199,13 @@ def facts_by_row(found: LevelShares | CellShares) -> dict[int, Facts]:
     facts = [
         Moments(*pair) for pair in zip(found.mean.tolist(), (found.sd**2).tolist())
     ]
+    if found.column.scale is not None and not found.column.point_masses:
+        own = found.number
+        normals = zip(own.weight, own.mean_of, own.sd_of**2)
+        facts = [
+            moments._replace(skewed=LogMixture(found.column, *normal))
+            for moments, normal in zip(facts, normals)
+        ]
     for value, shares in zip(found.column.point_masses, found.at.T.tolist()):
         facts = [own.with_point_mass(value, share) for own, share in zip(facts, shares)]
     return dict(zip(rows, facts))

@@ -126,7 +126,7 @@ class CircuitDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, depth: int | None = None
+        cls, estimator: Any, *, depth: int | None = None, ax: Any = None
     ) -> CircuitDisplay:
         """Create the display from a fitted estimator.
 
@@ -137,12 +137,14 @@ class CircuitDisplay(Display):
         depth : int, optional
             Depth to which nested components are shown. By default up to three levels,
             as long as the cells stay few enough to see.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
         CircuitDisplay
         """
-        return cls(circuit_from(estimator), depth)
+        return cls(circuit_from(estimator), depth).plot(ax)
 
     def _draw(self, ax: Any) -> list[Any]:
         from matplotlib.patches import Rectangle
@@ -216,9 +218,10 @@ class CircuitDisplay(Display):
         more = f" Not shown: {hidden:,} columns that differ less." if hidden else ""
         return (
             "From left to right: clusters of rows, each as wide as its share. Numbers: "
-            "the mean, or the share of a value that nearly all rows have, or of a "
-            "level (of several, the one that distinguishes the cluster most). Colours: "
-            "the deviation from all rows, in standard deviations."
+            "the mean, the median of a skewed column, or the share of a value that "
+            "nearly all rows have, or of a level (of several, the one that "
+            "distinguishes the cluster most). Colours: the deviation of the mean or "
+            "share from all rows, in standard deviations."
             f"{more}"
         )
 

@@ -25,3 +25,18 @@ def use_preset(method: Any) -> dict[str, Any]:
         if given[name] == defaults[name].default:
             setattr(method, name, value)
     return given
+
+
+def preset_in_words(method: Any) -> dict[str, str]:
+    """The preset, if any, and the values in effect, for ``about``.
+
+    Examples
+    --------
+    >>> from clearwood import NodeHarvestClassifier
+    >>> preset_in_words(NodeHarvestClassifier(preset="paper"))
+    {'preset': "paper: max_rules=10, learn_from='model'"}
+    """
+    if method.preset is None:
+        return {}
+    values = (f"{name}={getattr(method, name)!r}" for name in method._paper)
+    return {"preset": f"{method.preset}: {', '.join(values)}"}

@@ -345,9 +345,10 @@ class FABRulesClassifier(RuleClassifierMixin, _FABRules):
         "paper" uses the settings of the 2018 paper: ``rules="regions"``,
         ``learn_from="labels"``, ``max_rules=11`` (ten components) and
         ``min_samples_leaf=1`` in place of the defaults of these parameters (other
-        values are kept), and of the starts keeps the one whose mixture, not its printed
-        rules, has the smallest training error (eq. 11). The text counts each split once
-        for each tree (``statement_counts="all"``), the authors' program once.
+        values are kept; for fewer rules set ``n_rules``), and of the starts keeps the
+        one whose mixture, not its printed rules, has the smallest training error (eq.
+        11). The text counts each split once for each tree (``statement_counts="all"``),
+        the authors' program once.
     n_jobs : int or None, default=None
         Number of threads for the restarts. The result does not depend on it.
     verbose : bool, default=False

@@ -178,7 +178,8 @@ class InTreesClassifier(RuleClassifierMixin, _InTrees):
         "paper" uses the settings of the R package inTrees: paths to leaves only, values
         as three levels while rules are evaluated, and ``max_rules=None``,
         ``learn_from="labels"`` and ``min_frequency=0.01`` in place of the defaults of
-        these parameters (other values are kept).
+        these parameters (other values are kept; for
+        fewer rules set ``n_rules``).
     n_jobs : int or None, default=None
         Number of threads for pruning. The result does not depend on it.
     verbose : bool, default=False

@@ -200,7 +200,8 @@ class NodeHarvestClassifier(RuleClassifierMixin, _NodeHarvest):
     preset : {"paper"} or None, default=None
         "paper" keeps all nodes with a weight, fitted to the labels:
         ``max_rules=None`` and ``learn_from="labels"`` in place of the defaults of these
-        parameters (other values are kept).
+        parameters (other values are kept; for
+        fewer rules set ``n_rules``).
     n_jobs : int or None, default=None
         Number of threads for the programmes that lead to few rules; unused with
         ``max_rules=None``, which is a single programme. The result does not depend on
