@@ -11,6 +11,7 @@ from clearwood._html import render
 from clearwood._warned_once import warned_once
 from clearwood._words.labels import check_text, printable
 from clearwood._words.numbers import percent_text, short_text
+from clearwood._words.spelling import suggests_parameters
 from clearwood.codec.files import check_writable, file_date, write_text
 from clearwood.exceptions import InputError
 from clearwood.reporting.disclosure import disclosed
@@ -37,6 +38,7 @@ LIMITS = (
 
 
 @warned_once()
+@suggests_parameters
 def validation_document(
     result: Any,
     path: Any,
@@ -126,7 +128,9 @@ def validation_document(
         "roles": list(roles),
     }
     page["title"] = printable(title or f"Validation of rules for {rules.target}")
-    text = render("reporting/validation.html", **page, validation=disclosed(content))
+    text = render(
+        "reporting/validation/document.html", **page, validation=disclosed(content)
+    )
     write_text(path, text, overwrite=overwrite)
 
 
