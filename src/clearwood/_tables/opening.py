@@ -72,7 +72,7 @@ def open_rows(X: Any, y: Any = None, weight: Any = None) -> RowBlocks:
 
         return open_dask(X, y, weight)
     if is_spark(X):
-        from clearwood._tables.spark.frames import open_spark
+        from clearwood._tables.spark.partitions import open_spark
 
         return open_spark(X, y, weight)
     if isinstance(X, str | os.PathLike):

@@ -41,7 +41,7 @@ def predict_rows(
             function, _with_columns(X, columns), np.dtype(kind), classes
         )
     if is_spark(X):
-        from clearwood._tables.spark.frames import predict_spark
+        from clearwood._tables.spark.partitions import predict_spark
 
         return predict_spark(function, X, columns, np.dtype(kind), classes)
     rows = rows if columns is None else rows.only(columns)
