@@ -312,6 +312,9 @@ REFUSED = {
     "normalization": (FILES / "pmml-xgboost_classifier.pmml")
     .read_bytes()
     .replace(b'"logit"', b'"probit"'),
+    "two inputs of one name": (FILES / "pmml-forest_regressor.pmml")
+    .read_bytes()
+    .replace(b'"dose x"', b'"age"'),
     "type": tree("").replace(b'dataType="double">', b'dataType="date">'),
 }
 
