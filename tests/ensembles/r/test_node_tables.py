@@ -131,17 +131,3 @@ def test_levels_are_for_tables():
 
     with refuses(InputError):
         read_ensemble(DecisionTreeRegressor().fit([[0], [1]], [0, 1]), levels=LEVELS)
-
-
-@pytest.mark.parametrize("seed", range(150))
-def test_damaged_bytes(seed):
-    """Read, or refused with the error for damaged files."""
-    from tests.ensembles.mutants import BYTE_KINDS, number_spelled_oddly
-
-    rng = np.random.default_rng(seed)
-    data = (FILES / f"r-{r_cases.CASES[seed % 6]}.csv").read_bytes()
-    kinds = [*BYTE_KINDS.values(), number_spelled_oddly]
-    try:
-        read_document(kinds[seed % len(kinds)](data, rng), "forest.csv", LEVELS)
-    except (ModelFormatError, InputError):
-        pass
