@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._warned_once import warned_once
+from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.validation import check_excluded
 from clearwood.exceptions import InputError
 from clearwood.outcomes import OUTCOMES
@@ -149,6 +150,7 @@ class Alternatives(Result):
 
 
 @warned_once()
+@suggests_parameters
 def alternatives(
     estimator: Any,
     X: Any,
