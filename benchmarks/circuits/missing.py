@@ -236,8 +236,8 @@ labels as columns of 0 and 1, numbers standardised, and their default settings.
 ## In words
 
 - **Half of the cells cost little.** On nltcs 0.14 of log density, with 30 % 0.03; at \
-80 % the network still has most of the dependence of the columns. Plants lose more (0.8 \
-at half, 2.9 at 80 %): clusters of 69 columns need more cells. On crx (414 rows) with \
+80 % the network still has most of the dependence of the columns. Plants lose more \
+(0.8 at half, 2.9 at 80 %): clusters of 69 columns need more cells. On crx (414 rows) with \
 80 % missing the network is no longer better than independent columns.
 - **Imputation before learning costs more than the missing cells do**, on all three \
 tables: a table full of means and modes has dependences of its own, and real values \
@@ -245,8 +245,8 @@ hardly occur in it.
 - **Labels**: five networks are the best at every share, but for plants at 10 %, where \
 the iterative imputer is. One network is ahead of it on nltcs and crx. Means of three \
 runs.
-- **Numbers**: on waveform21 networks are a little better than the iterative imputer at \
-10 %, and clearly so from 50 % on. On crx, whose amounts have long tails and point \
+- **Numbers**: on waveform21 networks are a little better than the iterative imputer \
+at 10 %, and clearly so from 50 % on. On crx, whose amounts have long tails and point \
 masses at 0, nothing is much better than the mean in squared error; KNN and the \
 iterative imputer are worse than the mean from 30 % on, five networks never are.
 """
