@@ -237,8 +237,8 @@ labels as columns of 0 and 1, numbers standardised, and their default settings.
 
 - **Half of the cells cost little.** On nltcs 0.14 of log density, with 30 % 0.03; at \
 80 % the network still has most of the dependence of the columns. Plants lose more \
-(0.8 at half, 2.9 at 80 %): clusters of 69 columns need more cells. On crx (414 rows) with \
-80 % missing the network is no longer better than independent columns.
+(0.8 at half, 2.9 at 80 %): clusters of 69 columns need more cells. On crx (414 rows) \
+with 80 % missing the network is no longer better than independent columns.
 - **Imputation before learning costs more than the missing cells do**, on all three \
 tables: a table full of means and modes has dependences of its own, and real values \
 hardly occur in it.
