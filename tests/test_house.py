@@ -27,7 +27,7 @@ FLOORS = (
     "datasets discretize ensembles references rules sampling search",
     "circuits metatree projection sbfc sequences simplifiers",
     "comparison exploration persistence",
-    "reporting cli __main__",
+    "reporting cli mlflow __main__",
 )
 """Rooms from the ground up: each may import from the floors below its own."""
 

@@ -54,6 +54,11 @@ class Contender(NamedTuple):
     parts: str = ""
     sizes: tuple[int, ...] = ()
 
+    @property
+    def title(self) -> str:
+        """Its name at the start of a sentence."""
+        return self.name[0].upper() + self.name[1:]
+
     def of_sizes(self, fitted: Any) -> list[Any]:
         """The fitted model in each size, with few enough literals."""
         if not self.sizes:

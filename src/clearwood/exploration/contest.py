@@ -217,10 +217,10 @@ def fit_all(
             try:
                 found, models = _fit(task, contender, boosted, seed, limit)
             except ClearwoodError as error:
-                notes.append(f"{contender.name}: {error}")
+                notes.append(f"{contender.title}: {error}")
                 continue
             if not found:
-                notes.append(f"{contender.name}: left out, as the time is over.")
+                notes.append(f"{contender.title}: left out, as the time is over.")
             if contender.name == BOOSTING:
                 boosted = models
             # A short model may be the same as one that was not limited.

@@ -37,9 +37,6 @@ from clearwood.simplifiers._common.explained_model import as_given
 MOST_ROWS = 20_000
 """Maximum number of rows that models are fitted to; a random sample of more."""
 
-FOR_MODELS = 0.8
-"""Share of the time for models; the rest is for clusters and anomalies."""
-
 FEWEST_ROWS = 20
 """Rows below which no model is fitted."""
 
@@ -108,7 +105,7 @@ def explore(
     >>> found.to_frame()["model"].tolist()[0]
     'linear model'
     """
-    ends = time.monotonic() + FOR_MODELS * _checked(seconds)
+    ends = time.monotonic() + _checked(seconds)
     raw = read_any(frame)
     if target is not None and target not in raw:
         raise InputError(f"The table has no column {target!r}; it has {list(raw)}.")
@@ -118,6 +115,8 @@ def explore(
         read = read.sample(MOST_ROWS, random_state=seed).sort_index()
         found["sampled"] = len(read)
     found["table"] = read
+    # Before the models, which then have all the time that is left.
+    found |= _clusters(read, seed, found["notes"])
     if target is not None:
         found["target"] = target
         try:
@@ -134,7 +133,6 @@ def explore(
             found["notes"] += notes
             found |= {"task": labelled.task, "reason": labelled.reason}
             found |= {"data": data, "entries": entries}
-    found |= _clusters(read, seed, found["notes"])
     lines = _lines(frame, target, model, seconds, seed)
     return Exploration(**found | {"lines": lines, "notes": tuple(found["notes"])})
 

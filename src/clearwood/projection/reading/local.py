@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from clearwood._words.labels import printable
-from clearwood._words.numbers import number_text, percent_text, short_text
+from clearwood._words.numbers import percent_text, short_text
 from clearwood._words.sentences import sentences
 from clearwood.columns.cells import UNSEEN
+from clearwood.columns.dates import date_text
 from clearwood.exceptions import InputError
 from clearwood.projection.local.explanation import LocalExplanation
 
@@ -100,5 +101,6 @@ def _value_text(result: LocalExplanation, d: int) -> str:
     if np.isnan(code):
         return "missing"
     if labels is None:
-        return number_text(code)
+        is_date = result.features.info[d].kind == "date"
+        return date_text(code) if is_date else short_text(code, 6)
     return "unknown" if code == UNSEEN else printable(str(labels[int(code)]))
