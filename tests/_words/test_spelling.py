@@ -40,7 +40,8 @@ def test_a_misspelt_parameter_gets_a_suggestion(called):
         p for p in parameters if p.default is p.empty and p.kind < p.VAR_KEYWORD
     ]
     name = parameters[-1].name
-    with pytest.raises(TypeError, match=f"'{name}x'. Did you mean '{name}'"):
+    message = f"^{called.__name__}.*'{name}x'. Did you mean '{name}'"
+    with pytest.raises(TypeError, match=message):
         called(*[None] * len(required), **{f"{name}x": 1})
 
 

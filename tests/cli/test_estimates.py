@@ -1,6 +1,7 @@
 """``clearwood simplify --task quantile`` and ``--task effect``."""
 
 import json
+import re
 
 import lightgbm
 import numpy as np
@@ -57,6 +58,10 @@ def test_rules_of_a_quantile_trained_here(table, tmp_path):
     assert "90 % of values" in page.read_text(encoding="utf-8")
     again = run("evaluate", out, table)
     assert again.exit_code == 0 and "observed" in again.stdout
+    checked = run("monitor", out, table)
+    assert checked.exit_code == 0 and "mean of days" not in checked.stdout
+    assert run("monitor", out, table, "--target", "days").exit_code == 1
+    assert re.search(r"written +\d{4}-\d\d-\d\d, by", run("check", out).stdout)
 
 
 def test_a_model_file_of_a_quantile_gives_its_level(table, model):
@@ -85,6 +90,12 @@ def test_rules_of_effects(table, tmp_path):
     scored = run("evaluate", out, table)
     assert scored.exit_code == 1
     assert "task='effect'" in scored.stderr
+    page = tmp_path / "page.html"
+    assert run("report", out, table, "--out", page).exit_code == 0
+    # Outcomes are no effects.
+    assert "Mean squared error" not in page.read_text("utf-8")
+    asked = run("report", out, table, "--target", "pain", "--out", page, "--overwrite")
+    assert asked.exit_code == 1 and "outcome" in asked.stderr
 
 
 WRONG = {

@@ -79,6 +79,15 @@ def test_a_rule_that_covers_few_rows_and_predicts_none(tmp_path):
     assert cells_of(page)[1][:2] == [f"< {MIN_ROWS}", "–"]
 
 
+def test_the_summary_gives_no_count_below_the_minimum(tmp_path):
+    X = patients(42, temperature=[38.0] * 2 + [36.5] * 40, colour="r")
+    rows = {"X": X, "y": ["ill"] * 2 + ["well"] * 40, "model": ["ill"] * 42}
+    page = " ".join(page_of(tmp_path, classes_rules(), **rows).split())
+    assert "they predict fewer than 5 of these rows each" in page
+    whole = page_of(tmp_path, classes_rules(), **rows, show_rows=True)
+    assert "they predict at most 2 of these rows each" in " ".join(whole.split())
+
+
 def cells_of(page):
     """Number of rows, agreement and precision of each rule."""
     table = page[page.index('class="clearwood-rules"') :]

@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,8 @@ from tests.reporting.results import classes_rules, numbers_rules
 from tests.wording import refuses
 
 import clearwood as cw
+from clearwood.outcomes.quantile import Quantile
+from clearwood.outcomes.survival import Survival
 from clearwood.rules.monitoring import groups
 
 
@@ -127,6 +130,47 @@ def test_the_command(tmp_path):
         "validate", tmp_path / "rules.json", tmp_path / "new.csv", "--out", out, *asked
     )
     assert again.exit_code == 1
+
+
+def test_sections_are_linked(tmp_path):
+    page, _ = document(tmp_path)
+    links = re.findall(r'href="#(\w+)"', page[: page.index("</nav>")])
+    assert links[-3:] == ["segments", "sensitivity", "signatures"]
+
+
+def test_a_column_without_values(tmp_path):
+    X = sample().assign(temperature=np.nan)
+    assert document(tmp_path, X=X)[1]["sensitivity"][3:] == [
+        "temperature",
+        "0 %",
+        "0 %",
+    ]
+
+
+@pytest.mark.parametrize(
+    "given", [{"purpose": None}, {"limits": "One"}, {"limits": [1]}, {"roles": "Ann"}]
+)
+def test_texts_are_texts(tmp_path, given):
+    with refuses(cw.exceptions.InputError):
+        document(tmp_path, **given)
+
+
+def test_rules_that_are_not_compared_with_single_values(tmp_path):
+    rules = replace(numbers_rules(), outcome=Quantile(level=0.9))
+    X = pd.DataFrame({"x0": [0.2, 0.8], "x1": 0.0})
+    with refuses(cw.exceptions.InputError):
+        document(tmp_path, rules, X=X, y=[1.0, 2.0])
+
+
+def test_the_command_refuses_survival_rules(tmp_path):
+    rules = replace(numbers_rules(), outcome=Survival(horizons=(1.0,)))
+    cw.save(rules, tmp_path / "rules.json")
+    sample().to_csv(tmp_path / "new.csv", index=False)
+    done = run(
+        "validate", tmp_path / "rules.json", tmp_path / "new.csv", "--purpose", "X",
+        "--out", tmp_path / "document.html",
+    )  # fmt: skip
+    assert done.exit_code == 1 and "task survival" in done.stderr
 
 
 def test_an_existing_file_is_kept(tmp_path):

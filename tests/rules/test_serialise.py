@@ -325,7 +325,7 @@ def test_labels_that_json_cannot_hold_are_refused():
 
 
 def test_only_rule_sets_are_saved(tmp_path):
-    with pytest.raises(InputError, match="rules_"):
+    with pytest.raises(InputError, match="save rules"):
         save({"not": "rules"}, tmp_path / "x.json")
 
 

@@ -50,8 +50,12 @@ def suggests_parameters(function: Callable[P, T]) -> Callable[P, T]:
             # Of this call, and of no call within the function.
             if found is None or error.__traceback__.tb_next is not None:  # type: ignore[union-attr]
                 raise
-            known = inspect.signature(function).parameters
+            message, known = str(error), inspect.signature(function).parameters
+            if function.__name__ == "__init__":
+                # Of the class that was called; its base may be private.
+                name = type(args[0]).__name__
+                message = message.replace(function.__qualname__, name, 1)
             text = suggestion(found[1], known)
-            raise TypeError(f"{error}.{text}" if text else str(error)) from None
+            raise TypeError(f"{message}.{text}" if text else message) from None
 
     return suggesting

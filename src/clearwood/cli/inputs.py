@@ -216,6 +216,13 @@ def read_new_rows(rules: Any, args: Any) -> NewRows:
     if args.target is None and target not in frame:
         return NewRows(frame, None, model)
     X = frame.drop(columns=target, errors="ignore")
+    if rules.task == "effect":
+        if args.target is not None:
+            raise InputError(
+                "--target is an outcome, but these rules predict effects of a "
+                "treatment; leave it out."
+            )
+        return NewRows(X, None, model)
     return NewRows(X, target_as_labels(rules, frame, target), model)
 
 

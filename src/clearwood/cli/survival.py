@@ -64,6 +64,7 @@ OTHERS = (
 def simplify_survival(args: Any) -> Answer:
     """Fit rules to a survival model, and evaluate them on held-out rows."""
     from clearwood.cli.train import hold_out
+    from clearwood.rules.serialise import file_text
     from clearwood.simplifiers.api import make_simplifier
 
     shared.only_for("other tasks", False, OTHERS, ", not for --task survival")
@@ -107,7 +108,7 @@ def simplify_survival(args: Any) -> Answer:
         summary,
         lambda: f"{fitted.rules_}\n\nOn held-out rows: {scores}",
         fitted,
-        out=fitted.rules_.to_json,
+        out=lambda: file_text(fitted.rules_),
         page=split.held_out | {"held_out_from": "rules" if models else "model"},
     )
 

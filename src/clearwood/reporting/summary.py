@@ -141,7 +141,7 @@ def summarize(
         shown, reached = survey(rules, table.rows, table.y, table.of_model)
         first = survival["scores"] if survival else []
         scores = summarize_scores(rules, reached, table, ensemble, first)
-    verdict = summarize_verdict(rules, shown, table, held_out_from, survival)
+    verdict = summarize_verdict(rules, shown, table, held_out_from, survival, least)
     if table is not None and rules.outcome.estimates_truth:
         # What follows compares single true values with predictions of means.
         table = table._replace(y=None)

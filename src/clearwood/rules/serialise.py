@@ -142,6 +142,13 @@ RULES = codec.FieldType(_write_rules, _read_rules)
 """A whole rule set in a document."""
 
 
+def file_text(rules: RuleSet) -> str:
+    """Text of a file of rules: their JSON, with the date."""
+    document = RULES.write(rules)
+    head = {key: document[key] for key in ("format", "version", "clearwood")}
+    return _json_text(head | {"date": file_date()} | document)
+
+
 def _json_text(document: dict[str, Any]) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -170,10 +177,7 @@ class Storable:
 
     def save(self: Any, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the rules to a JSON file, atomically."""
-        document = RULES.write(self)
-        head = {key: document[key] for key in ("format", "version", "clearwood")}
-        dated = head | {"date": file_date()} | document
-        write_text(path, _json_text(dated), overwrite=overwrite)
+        write_text(path, file_text(self), overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | Path) -> RuleSet:

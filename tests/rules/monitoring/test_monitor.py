@@ -11,6 +11,7 @@ from tests.wording import refuses, same_text
 
 import clearwood as cw
 from clearwood.outcomes.intervals import rate_of
+from clearwood.outcomes.quantile import Quantile
 from clearwood.rules import (
     CategorySet,
     FeatureSpace,
@@ -273,6 +274,16 @@ WRONG = {
 def test_bad_arguments_are_refused(wrong):
     with refuses(cw.exceptions.InputError):
         cw.monitor(LIST, **{"X": table(20, 10)} | WRONG[wrong])
+
+
+def test_true_values_are_not_compared_with_quantiles():
+    rules = RuleList(
+        (Rule((Interval(0, low=0.7),), 3.0),), Rule((), 2.0), SPACE,
+        outcome=Quantile(level=0.9),
+    )  # fmt: skip
+    with refuses(cw.exceptions.InputError, "leave y out"):
+        cw.monitor(rules, table(20, 10), np.ones(20))
+    assert cw.monitor(rules, table(20, 10)).n_rows == 20
 
 
 def test_the_page_has_every_check_group_and_rule(old, tmp_path):

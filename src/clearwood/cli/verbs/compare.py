@@ -75,6 +75,8 @@ def compare(args: Any) -> Answer:
 
     Ctrl-C ends the comparison and prints the results so far.
     """
+    from clearwood.rules.serialise import file_text
+
     check_files(args)
     model, split = read_or_train(args, sample_large=False)
     with plain_warnings(args.log, ends=False) as caught:
@@ -95,7 +97,7 @@ def compare(args: Any) -> Answer:
         {"target": args.target, **frontier.as_dict()},
         lambda: _text(frontier, chosen),
         fitted=frontier,
-        out=lambda: _chosen(compared, args.best).rules.to_json(),
+        out=lambda: file_text(_chosen(compared, args.best).rules),
         exit_code=INTERRUPTED if caught.interrupted else 0,
         error=error,
     )

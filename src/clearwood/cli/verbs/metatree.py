@@ -53,6 +53,7 @@ def metatree(args: Any) -> Answer:
     and of the full tree.
     """
     from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
+    from clearwood.rules.serialise import file_text
 
     split = split_rows(read_labelled(args), args)
     is_class = split.task == "classification"
@@ -68,7 +69,7 @@ def metatree(args: Any) -> Answer:
         summary,
         lambda: _text(fitted, summary),
         fitted,
-        out=fitted.rules_.to_json,
+        out=lambda: file_text(fitted.rules_),
         page=split.held_out | {"held_out_from": "model"},
     )
 

@@ -103,6 +103,7 @@ def project(args: Any) -> Answer:
     the proxy and the scores of both on held-out rows.
     """
     import clearwood as cw
+    from clearwood.rules.serialise import file_text
 
     has_lines = args.proxy != "linear"
     _check_usage(args, has_lines)
@@ -131,7 +132,7 @@ def project(args: Any) -> Answer:
         summary,
         lambda: _text(fitted, summary),
         fitted,
-        out=fitted.rules_.to_json if has_lines else None,
+        out=(lambda: file_text(fitted.rules_)) if has_lines else None,
         page=split.held_out | {"held_out_from": "model"},
     )
 

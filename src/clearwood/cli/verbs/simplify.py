@@ -62,6 +62,7 @@ def simplify(args: Any) -> Answer:
     more than 200,000 rows the rules are fitted to a sample and evaluated on all rows.
     """
     from clearwood.rules.decisions import positive_position
+    from clearwood.rules.serialise import file_text
 
     if args.task == "survival":
         return survival.simplify_survival(args)
@@ -103,7 +104,7 @@ def simplify(args: Any) -> Answer:
         summary,
         lambda: _text(evaluated, summary),
         fitted,
-        out=fitted.rules_.to_json,
+        out=lambda: file_text(fitted.rules_),
         page=split.held_out | shown,
     )
 

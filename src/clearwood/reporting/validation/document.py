@@ -104,10 +104,9 @@ def validation_document(
     True
     """
     check_writable(path, overwrite=overwrite)
-    check_text((purpose, *limits, *roles), "The text of a validation document")
-    rules = rules_of(result, "result")
-    if rules.task == "survival":
-        raise InputError("A validation document of survival rules is not supported.")
+    for name, texts in (("purpose", [purpose]), ("limits", limits), ("roles", roles)):
+        _check_texts(name, texts)
+    rules = rules_to_validate(result)
     page = summarize(
         result, X=X, y=y, model=model, title=title, pos_label=pos_label,
         threshold=threshold, held_out_from=held_out_from, show_rows=False,
@@ -134,6 +133,24 @@ def validation_document(
     write_text(path, text, overwrite=overwrite)
 
 
+def rules_to_validate(result: Any) -> RuleSet:
+    """The rules of a result, unless their errors are not those of single rows."""
+    rules = rules_of(result, "result")
+    if rules.outcome.horizons or rules.outcome.estimates_truth:
+        raise InputError(
+            f"A validation document of rules for the task {rules.task} is not "
+            "supported; report() writes a page."
+        )
+    return rules
+
+
+def _check_texts(name: str, texts: Sequence[str]) -> None:
+    if isinstance(texts, str) or not all(isinstance(one, str) for one in texts):
+        expected = "a text" if name == "purpose" else "a list of texts"
+        raise InputError(f"{name} must be {expected}.")
+    check_text(texts, f"The {name} of a validation document")
+
+
 def _data(rules: RuleSet, sample: Sample) -> list[tuple[str, str]]:
     encoded, truth = sample.encoded, sample.truth
     assert truth is not None
@@ -157,7 +174,8 @@ def _sensitivity(rules: RuleSet, encoded: np.ndarray) -> list[list[str]]:
     for j in sorted(rules.used_features):
         if rules.features.categories[j] is not None:
             continue
-        shift, changes = SHIFT * np.nanstd(encoded[:, j]), []
+        present = encoded[~np.isnan(encoded[:, j]), j]
+        shift, changes = SHIFT * np.std(present) if len(present) else 0.0, []
         for step in (-shift, shift):
             moved = encoded.copy()
             moved[:, j] += step

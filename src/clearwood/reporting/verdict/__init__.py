@@ -30,6 +30,7 @@ def summarize_verdict(
     table: Table | None,
     held_out_from: str | None,
     survival: dict[str, Any] | None = None,
+    least: int = 1,
 ) -> list[str]:
     """State how well rules approximate their model, and how accurate they are.
 
@@ -45,6 +46,8 @@ def summarize_verdict(
         For which these rows are held out.
     survival : dict, optional
         Content of the section on survival.
+    least : int, default=1
+        Smallest number of rows of a rule that is stated.
 
     Returns
     -------
@@ -68,7 +71,7 @@ def summarize_verdict(
         "has_warning": "warning" in rules.about,
         "held_out_from": held_out_from,
         **dict.fromkeys(("n", "stored", "model", "truth", "loss", "stump", "never")),
-        "few": _uncertain(shown),
+        "few": _uncertain(shown, least),
         "survival": survival,
     }
     facts |= _stored(rules) if table is None else _on_rows(rules, table)
@@ -151,11 +154,16 @@ def _on_average(rules: RuleSet, name: str) -> float | None:
     return None if math.isnan(mean) or not rules.one_rule_predicts else mean
 
 
-def _uncertain(rules: RuleSet) -> dict[str, Any] | None:
+def _uncertain(rules: RuleSet, least: int) -> dict[str, Any] | None:
     """Rules of so few rows that their statistics are hardly informative."""
     rows = {str(k): rule.statistics.rows_assigned for k, rule in rules.lines()}
     few = {line: n for line, n in rows.items() if n <= FEW_ROWS}
     if not few or not rules.one_rule_predicts:
         return None
     most = max(few.values())
-    return {"lines": list(few), "most": count_text(most) if most else None}
+    words = count_text(most) if most >= least else f"fewer than {least}"
+    return {
+        "lines": list(few),
+        "most": words if most else None,
+        "is_withheld": most < least,
+    }

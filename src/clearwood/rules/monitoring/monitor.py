@@ -119,7 +119,7 @@ def monitor(
     X : array-like or frame of shape (n_samples, n_features)
         New rows.
     y : array-like of shape (n_samples,), optional
-        Their true labels or values.
+        Their true labels or values; not for rules of quantiles and effects.
     reference : array-like or frame of shape (n_reference, n_features), optional
         Rows to compare with; by default the statistics that the rules carry, which are
         those of their training rows, and the rates estimated by cross-fitting.
@@ -140,7 +140,8 @@ def monitor(
     Raises
     ------
     InputError
-        If a table is empty or lacks columns, or ``by`` is given without ``y``.
+        If a table is empty or lacks columns, ``by`` is given without ``y``, or ``y``
+        for quantiles or effects.
 
     Notes
     -----
@@ -176,6 +177,11 @@ def monitor(
     if by is not None and y is None:
         raise InputError(
             "Errors by group need the true labels or values: pass y (--target)."
+        )
+    if y is not None and rules.outcome.estimates_truth:
+        raise InputError(
+            f"True values are not compared with the task {rules.task}; leave y out, "
+            "and use rules.evaluate(X, y) and rules.described_on(X, y)."
         )
     if reference is None and reference_y is not None:
         raise InputError("reference_y belongs to reference; pass both, or neither.")

@@ -67,7 +67,10 @@ def monitor(args: Any) -> Answer:
 def _rows(rules: Any, args: Any, path: str) -> NewRows:
     """Rows of a file, with their target if it has one."""
     own = vars(args) | {"data": path, "model": None, "classes": []}
-    return read_new_rows(rules, SimpleNamespace(**own))
+    rows = read_new_rows(rules, SimpleNamespace(**own))
+    # Monitoring compares true values with means only.
+    is_mean = not rules.outcome.estimates_truth
+    return rows if is_mean or args.target else rows._replace(y=None)
 
 
 def _records(frame: Any) -> Any:

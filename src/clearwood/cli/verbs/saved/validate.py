@@ -46,9 +46,13 @@ def validate(args: Any) -> Answer:
     It contains purpose, data, method, limits, all of `report` without single rows,
     results by segment, sensitivity, hashes and a place for signatures.
     """
-    from clearwood.reporting import validation_document
+    from clearwood.reporting.validation.document import (
+        rules_to_validate,
+        validation_document,
+    )
 
-    result, rules = read_saved(args.rules)
+    result, _ = read_saved(args.rules)
+    rules = rules_to_validate(result)
     rows = read_new_rows(rules, args)
     names = "purpose limits by pos_label threshold held_out_from title overwrite"
     options = {name: getattr(args, name) for name in names.split()}
