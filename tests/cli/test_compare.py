@@ -112,7 +112,7 @@ def test_a_report_is_written(table, frontier, monkeypatch, tmp_path):
     done, _ = shown(monkeypatch, frontier, *train, "--report", page, "--overwrite")
     assert done.exit_code == 0, done.stderr
     (((told, path), how),) = written
-    assert (path, how) == (str(page), {"overwrite": True})
+    assert (path, how) == (str(page), {"show_rows": False, "overwrite": True})
     assert told.n_described == 15 and told.points[0].rules.n_rows == 15
     assert told.points[0].error == frontier.points[0].error
 
