@@ -224,7 +224,7 @@ def test_alternatives_are_those_of_the_rules_that_simplify_finds(folder):
     other = run("alternatives", folder / "new.csv", *data, "--json", *page)
     assert other.exit_code == 0, other.stderr
     told, rows = json.loads(other.stdout), json.loads(found.stdout)["rows"]
-    assert told["n_rows"] == rows["training"]
+    assert told["rows"] == rows["training"]
     assert told["best_fidelity"] <= told["bound"] + 1e-9
     assert told["sets"][0]["fidelity"] == pytest.approx(told["best_fidelity"])
     assert told["best_fidelity"] - told["sets"][-1]["fidelity"] <= 0.051

@@ -139,7 +139,6 @@ def test_one_rule_suffices_for_a_constant_model():
     found = cw.alternatives(fitted.fit(X), X)
     assert [*found.lists] == [frozenset()]
     assert found.bound == found.best_fidelity == 1
-    assert "with none" in str(found)
 
 
 def test_rows_that_no_split_separates_have_no_lists(forest):
@@ -147,8 +146,7 @@ def test_rows_that_no_split_separates_have_no_lists(forest):
     found = cw.alternatives(fitted, X[:1])
     assert found.n_splits == 0
     assert found.best.n_rules == 1
-    assert "No split of the model separates these rows" in " ".join(str(found).split())
-    assert "Sets of features" not in str(found)
+    same_lines(str(found))
 
 
 def test_the_page_has_the_bound_the_best_list_and_all_sets(forest, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -113,24 +112,6 @@ class Alternatives(Result):
             for used, fidelity in self.fidelities.items()
         ]
         return pd.DataFrame(table, columns=["features", "fidelity", "n_rules"])
-
-    def as_dict(self) -> dict[str, Any]:
-        """The numbers and the best list as plain data."""
-        return {
-            "n_rows": self.n_rows,
-            "n_splits": self.n_splits,
-            "fidelity": self.fidelity,
-            "bound": self.bound,
-            "best": json.loads(self.best.to_json()),
-            "best_fidelity": self.best_fidelity,
-            "sets": [
-                {"features": sorted(used), "fidelity": fidelity}
-                for used, fidelity in self.fidelities.items()
-            ],
-            "features": self.features,
-            "without": self.without,
-            "is_complete": self.is_complete,
-        }
 
     def __str__(self) -> str:
         return "\n".join(wrapped(line) for line in self._lines())

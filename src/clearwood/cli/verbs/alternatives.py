@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import click
@@ -67,4 +68,20 @@ def alternatives(args: Any) -> Answer:
         tolerance=args.tolerance,
         time_limit=args.time_limit,
     )
-    return Answer(found.as_dict() | {"target": args.target}, lambda: found, found)
+    summary = {
+        "target": args.target,
+        "rows": found.n_rows,
+        "splits": found.n_splits,
+        "fidelity": found.fidelity,
+        "bound": found.bound,
+        "best": json.loads(found.best.to_json()),
+        "best_fidelity": found.best_fidelity,
+        "sets": [
+            {"features": sorted(used), "fidelity": fidelity}
+            for used, fidelity in found.fidelities.items()
+        ],
+        "features": found.features,
+        "without": found.without,
+        "is_complete": found.is_complete,
+    }
+    return Answer(summary, lambda: found, found)
