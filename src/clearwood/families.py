@@ -131,7 +131,22 @@ OWN = (
         "simplifiers",
         public=_SIMPLIFIERS | _names("simplifiers", "simplify"),
         saved=dict.fromkeys(_SIMPLIFIERS, "clearwood.simplifiers.saving"),
-        commands={"simplify": "clearwood.cli.verbs.simplify:simplify"},
+        sections={
+            "Alternatives": PageSection(
+                "alternatives",
+                "Alternative rule lists",
+                "clearwood.simplifiers.alternatives",
+                "simplifiers/alternatives.html",
+                has_rules=False,
+                lead="The best short rule lists on some rows, a bound on the fidelity "
+                "of all, and the features that they need.",
+                parts=(("best", "Best list"), ("sets", "Sets of features")),
+            )
+        },
+        commands={
+            "simplify": "clearwood.cli.verbs.simplify:simplify",
+            "alternatives": "clearwood.cli.verbs.alternatives:alternatives",
+        },
     ),
     Family(
         "metatree",
