@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clearwood._memory import memory_allowed
+from clearwood._words.labels import type_text
 from clearwood.codec.fields import Saved
 from clearwood.codec.files import open_plain
 from clearwood.ensembles import ModelCheck
@@ -69,7 +70,7 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
         write_archive(path, {"kind": kind, **document}, arrays, overwrite=overwrite)
     else:
         raise InputError(
-            f"Cannot save a {type(result).__name__}; save a RuleSet, for example the "
+            f"Cannot save {type_text(result)}; save a RuleSet, for example the "
             "rules_ of a fitted estimator."
         )
 

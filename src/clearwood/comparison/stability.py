@@ -13,6 +13,7 @@ import numpy as np
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.fold_roles import check_groups
 from clearwood._numeric.progress import progress
+from clearwood._words.labels import type_text
 from clearwood.columns.validation import check_weight
 from clearwood.columns.warned_once import warned_once
 from clearwood.comparison.folds import bootstrap_weight
@@ -282,7 +283,7 @@ def _rules_of(estimator: Any) -> RuleSet:
     rules = rules_of(estimator)
     if rules is estimator or not hasattr(estimator, "ensemble_"):
         raise InputError(
-            f"estimator is a {type(estimator).__name__}; expected a fitted simplifier, "
+            f"estimator is {type_text(estimator)}; expected a fitted simplifier, "
             "such as RuleListClassifier."
         )
     return rules
@@ -304,7 +305,7 @@ def _inner(estimator: Any, y: Any) -> Any:
         pass
     if not needs_fit(inner):
         raise InputError(
-            f"refit_ensemble=True cannot refit a {type(inner).__name__}; fit the rules "
+            f"refit_ensemble=True cannot refit {type_text(inner)}; fit the rules "
             "with a scikit-learn estimator that is not frozen, or set "
             "refit_ensemble=False."
         )

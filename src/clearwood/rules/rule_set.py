@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from clearwood._tables import is_read_in_blocks
-from clearwood._words.labels import check_text, prediction_text, printable
+from clearwood._words.labels import check_text, prediction_text, printable, type_text
 from clearwood.columns.feature_space import EncodedTable, FeatureSpace, is_frame
 from clearwood.columns.some_rows import map_rows
 from clearwood.columns.sparse_tables import columns_of, is_sparse
@@ -225,7 +225,7 @@ class RuleSet(Editable, Exportable, Storable, Result):
         found = self.predicting_rule(self.matches_encoded(encoded))
         if found is None:
             raise InputError(
-                f"In a {type(self).__name__} no single rule predicts; `matches` "
+                f"In {type_text(self)} no single rule predicts; `matches` "
                 "returns the rules that hold for a row."
             )
         return found
@@ -304,7 +304,10 @@ class RuleSet(Editable, Exportable, Storable, Result):
         """
         if not self.outcome.horizons:
             raise InputError("These rules are not for survival; use predict.")
-        where = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        try:
+            where = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        except (TypeError, ValueError):
+            where = np.full(1, np.nan)
         if where.ndim > 1 or not (where >= 0).all():
             raise InputError(f"times is {times!r}; expected numbers, at least 0.")
         if any(rule.curve is None for rule in self):
@@ -554,6 +557,6 @@ def rules_of(result: Any, name: str = "estimator") -> RuleSet:
     unfitted = result is not None and needs_fit(result)
     state = "that is not fitted" if unfitted else "without rules"
     raise InputError(
-        f"{name} is a {type(result).__name__} {state}; expected a RuleSet or a fitted "
+        f"{name} is {type_text(result)} {state}; expected a RuleSet or a fitted "
         "estimator with rules_, such as RuleListClassifier or FABRulesRegressor."
     )

@@ -9,6 +9,7 @@ from clearwood import simplifiers
 from clearwood._estimators import parameter_names
 from clearwood._numeric import as_generator
 from clearwood._tables import SAMPLE_ROWS, RowBlocks, RowsOfTable, is_read_in_blocks
+from clearwood._words.labels import type_text
 from clearwood.ensembles.black_box import task_of
 from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.outcomes import OUTCOMES
@@ -241,9 +242,10 @@ def _find(
     of_survival = hasattr(model, "predict_survival_function")
     if task != "survival" and of_survival and not isinstance(model, RuleSet):
         raise InputError(
-            f"A {type(model).__name__} predicts survival; pass y as survival times, a "
-            "structured array or a frame with an event indicator and a time; or, to "
-            "approximate its risk scores, its method predict as the model."
+            f"The model is {type_text(model)}, which predicts survival; pass y as "
+            "survival times, a structured array or a frame with an event indicator and "
+            "a time; or, to approximate its risk scores, its method predict as the "
+            "model."
         )
     if task == "survival" and (pinned is not None or method == "auto"):
         raise InputError(

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
+from clearwood._words.labels import type_text
 from clearwood.exceptions import InputError
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.networks.steps import binary_columns, codes_of
@@ -237,7 +238,7 @@ class HMMLSTM(BaseEstimator):
             return hmm.fit(X, lengths)
         if not isinstance(self.hmm, HiddenMarkovModel):
             raise InputError(
-                f"hmm is a {type(self.hmm).__name__}, expected a HiddenMarkovModel."
+                f"hmm is {type_text(self.hmm)}, expected a HiddenMarkovModel."
             )
         if self.hmm.emission != emission:
             raise InputError(
