@@ -44,9 +44,10 @@ from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.training import Training
 
-USUAL_ROWS, EVIDENCE = (0.5, 2.5), (-0.2, 0.9)
-"""Means and standard deviations of the prior of their logarithms: a few evaluated rules
-carry little information. Chosen by simulation (``benchmarks.new_rows.cells``)."""
+USUAL_ROWS, EVIDENCE = (0.5, 2.5), {True: (-0.6, 0.9), False: (-0.2, 0.9)}
+"""Means and standard deviations of the prior of their logarithms, of ``evidence`` for
+shares and for values: a few evaluated rules carry little information. Chosen by
+simulation (``benchmarks.new_rows.cells``)."""
 
 POINTS = np.linspace(-3, 3, 25), np.linspace(-2.5, 2.5, 9)
 """Points of the grid, in standard deviations of the prior."""
@@ -168,9 +169,9 @@ def fit_shrinkage(evaluated: Sequence[FitAndHeldOut], outcome: Outcome) -> Shrin
     lines = FitAndHeldOut(*map(np.concatenate, zip(*evaluated)))
     points = np.meshgrid(*POINTS, indexing="ij")
     log_prior = -0.5 * (points[0] ** 2 + points[1] ** 2).ravel()
+    prior = USUAL_ROWS, EVIDENCE[outcome.shows_share]
     usual_rows, evidence = (
-        np.exp(mean + width * at.ravel())
-        for (mean, width), at in zip((USUAL_ROWS, EVIDENCE), points)
+        np.exp(mean + width * at.ravel()) for (mean, width), at in zip(prior, points)
     )
     known = _at(lines, usual_rows, evidence)
     log_likelihood = _of_shares if outcome.shows_share else _of_means

@@ -40,7 +40,7 @@ MOST_ROWS = 10_000
 """Maximum number of rows, drawn at random, for the estimate."""
 
 FEW_ROWS, FOLDS_OF_FEW = 1000, 5
-"""Random folds of fewer rows than these, of which rules of two thirds are too unlike the
+"""Random folds of fewer rows than these: rules of two thirds of them are too unlike the
 printed ones (``benchmarks.new_rows.cells``)."""
 
 Change = Callable[[Any], Any]
