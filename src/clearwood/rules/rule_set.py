@@ -15,6 +15,7 @@ from clearwood._words.labels import check_text, prediction_text, printable, type
 from clearwood.columns.feature_space import EncodedTable, FeatureSpace, is_frame
 from clearwood.columns.some_rows import map_rows
 from clearwood.columns.sparse_tables import columns_of, is_sparse
+from clearwood.columns.validation import check_known_labels
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.outcomes import Outcome, outcome_of
@@ -489,12 +490,8 @@ class RuleSet(Editable, Exportable, Storable, Result):
     def check_target(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Validate true labels or values, one per row."""
         array = self.outcome.check(values, n_rows, name)
-        if self.classes and not set(array.tolist()) & set(self.classes):
-            raise InputError(
-                f"No label of {name} is a class of the rules: found "
-                f"{sorted(set(map(str, array.tolist())))[:5]} of type {array.dtype}, "
-                f"the rules predict {list(self.classes)}."
-            )
+        if self.classes:
+            check_known_labels(array, self.classes, name, "rules")
         return array
 
     def __str__(self) -> str:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 def monitoring_text(found: Monitoring) -> str:
     """All tests, and the errors by group."""
     than = "reference rows" if found.is_reference else "statistics of the rules"
+    if found.is_estimate:
+        than += " (the target, which they lack, with the estimates of the rules)"
     n = sum(one.signal or not math.isnan(one.p) for one in found.quantities)
     k = len(found.signals)
     lines = [
