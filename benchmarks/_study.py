@@ -18,6 +18,8 @@ from benchmarks._data import gaussian_rows, make_model
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
+BEGUN = RESULTS / ".begun.json"
+"""Not committed. File of results -> the sources with which it was begun."""
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
@@ -54,7 +56,10 @@ class Study:
         RESULTS.mkdir(exist_ok=True)
         if options.fresh:
             self.csv.unlink(missing_ok=True)
-        self.is_new = not self.csv.exists()
+        if not self.csv.exists():
+            mark_begun(self.csv.name)
+        # Also of rows from a run that was interrupted, if the sources are the same.
+        self.is_new = is_begun(self.csv.name)
 
     def rows(self):
         """All rows so far, as dicts of str."""
@@ -114,6 +119,31 @@ class Study:
         page += [machine(), *parts]
         self.markdown.write_text("\n\n".join(page) + "\n", encoding="utf-8")
         print(self.markdown.read_text(encoding="utf-8"))
+
+
+def source_tree(commit="HEAD"):
+    """Git's hash of the library's sources; of today's also whether they changed."""
+    from benchmarks.stale import with_changes
+
+    git = ["git", "-C", str(ROOT), "rev-parse", f"{commit}:src"]
+    try:
+        tree = subprocess.check_output(git, text=True, stderr=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return tree.strip() + with_changes() * (commit == "HEAD")
+
+
+def is_begun(name):
+    """Whether a file of results was begun with the sources of today."""
+    begun = json.loads(BEGUN.read_text()) if BEGUN.exists() else {}
+    return begun.get(name) == source_tree()
+
+
+def mark_begun(name):
+    """Record that a file of results is begun now."""
+    begun = json.loads(BEGUN.read_text()) if BEGUN.exists() else {}
+    begun[name] = source_tree()
+    BEGUN.write_text(json.dumps(begun, indent=1, sort_keys=True) + "\n")
 
 
 def warm_up():

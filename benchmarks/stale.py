@@ -162,10 +162,15 @@ def commit_of_today():
         found = subprocess.check_output(
             [*git, "rev-parse", "--short", "HEAD"], text=True
         )
-        status = subprocess.check_output([*git, "status", "--porcelain", "src"])
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return found.strip() + ", with changes" * bool(status)
+    return found.strip() + with_changes()
+
+
+def with_changes():
+    """A word if the sources differ from those of the last commit."""
+    git = ["git", "-C", str(ROOT), "status", "--porcelain", "src"]
+    return ", with changes" * bool(subprocess.check_output(git))
 
 
 def mark(reason):

@@ -38,13 +38,9 @@ METHODS = {
     "born-again": ("BornAgainTree", {"n_rules": 56, "max_rules": 56}, (10, 15, 56)),
     "in-trees": ("InTrees", {"max_rules": 36}, (10, 24, 36)),
     "in-trees, article": ("InTrees", ARTICLE, (None,)),
-    "in-trees, R package": (
-        "InTrees", {**ARTICLE, "_procedure": in_trees.R_PACKAGE}, (None,),
-    ),
+    "in-trees, R package": ("InTrees", {"preset": "paper"}, (None,)),
     "node-harvest": ("NodeHarvest", {"max_rules": 63}, (10, 11, 19, 31, 63)),
-    "node-harvest, article": (
-        "NodeHarvest", {"max_rules": None, "learn_from": "labels"}, (None,),
-    ),
+    "node-harvest, article": ("NodeHarvest", {"preset": "paper"}, (None,)),
     "list": ("RuleList", {"n_rules": 24, "max_rules": 24}, (10, 24)),
     "tree": ("DistilledTree", {"n_rules": 15, "max_rules": 15}, (10, 15)),
     "fab": ("FABRules", {"max_rules": 10}, (10,)),

@@ -19,7 +19,7 @@ from sklearn.mixture import GaussianMixture
 import clearwood as cw
 from benchmarks._data import SHARED
 from benchmarks._study import Study, arguments, markdown_table
-from clearwood.circuits.table_variables import NumericColumn
+from clearwood.columns.table_variables import NumericColumn
 
 MOST_ROWS, MOST_COLUMNS, SHARES = 2000, 20, (0.2, 0.5)
 COMPONENTS = (1, 2, 3, 5, 8, 12)

@@ -13,22 +13,8 @@ import numpy as np
 import clearwood as cw
 from benchmarks._study import simplifier
 from benchmarks.few_rules.methods import tree_literals
-from clearwood.simplifiers.in_trees.algorithm import R_PACKAGE
 
-FAB_PAPER = {
-    "rules": "regions",
-    "min_samples_leaf": 1,
-    "learn_from": "labels",
-    "_choose_by": "soft",
-    "max_rules": 11,
-    "n_init": 20,
-}
-IN_TREES_PAPER = {
-    "max_rules": None,
-    "learn_from": "labels",
-    "_procedure": R_PACKAGE,
-    "min_frequency": 0.01,
-}
+FAB_PAPER = {"preset": "paper"}
 SHORT = (3, 4, 5, 6, 8, 10)
 LONG = (*SHORT, 16, 24, 32, 48, 64, 96, 128)
 
@@ -110,7 +96,7 @@ def along_path(case, name, sizes, **settings):
 
 def in_trees_paper(case, sizes=()):
     """inTrees with the defaults of its R package."""
-    return along_path(case, "InTrees", sizes, **IN_TREES_PAPER)
+    return along_path(case, "InTrees", sizes, preset="paper")
 
 
 def top_of_in_trees_paper(case):
@@ -190,9 +176,7 @@ in_trees = partial(along_path, name="InTrees", sizes=LONG, max_rules=48)
 born_again = partial(
     along_path, name="BornAgainTree", sizes=LONG, n_rules="auto", max_rules=128
 )
-harvest_paper = partial(
-    along_path, name="NodeHarvest", sizes=(), max_rules=None, learn_from="labels"
-)
+harvest_paper = partial(along_path, name="NodeHarvest", sizes=(), preset="paper")
 
 METHODS_2018 = {
     "FAB, as in the paper": partial(fab, **FAB_PAPER),

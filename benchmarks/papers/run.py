@@ -91,7 +91,7 @@ def runtime(name, split):
     for method, sizes in (("fab", (10,)), ("em", range(1, 11))):
         for k in sizes:
             n_init = 1 if name == "higgs" and method == "em" else STARTS[method]
-            settings = FAB_PAPER | {"max_rules": k + 1, "n_init": n_init}
+            settings = FAB_PAPER | {"n_rules": k + 1, "n_init": n_init}
             _, seconds = timed_fit(case, "FABRules", method=method, **settings)
             rows.append({"method": method, "K": k, "seconds": seconds / n_init})
     return rows

@@ -74,6 +74,10 @@ class IndependentClassWarning(UserWarning):
     """A classifier found no dependence: it predicts the same for all rows."""
 
 
+class IndependentColumnsWarning(UserWarning):
+    """A density models continuous columns as independent of all others."""
+
+
 class InterruptedFitWarning(UserWarning):
     """A fit was interrupted; the estimator holds its partial result."""
 

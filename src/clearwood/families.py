@@ -332,6 +332,29 @@ OWN = (
         commands={"explore": "clearwood.cli.verbs.explore:explore"},
     ),
     Family(
+        "monitoring",
+        sections={
+            "Monitoring": PageSection(
+                "monitoring",
+                "Monitoring",
+                "clearwood.rules.monitoring.section",
+                "rules/monitoring/section.html",
+                has_rules=False,
+                lead="Comparison of new rows with those that the rules come from.",
+                parts=(("checks", "Checks"), ("rules", "Rules")),
+            ),
+            "Difference": PageSection(
+                "difference",
+                "Difference between two models",
+                "clearwood.comparison.difference",
+                "comparison/difference.html",
+                has_rules=False,
+                lead="How often the predictions of an old and a new model differ, "
+                "for which rows, and which model is more accurate.",
+            ),
+        },
+    ),
+    Family(
         "discretize",
         public=_BINNINGS,
         saved=dict.fromkeys(_BINNINGS, "clearwood.discretize.saving"),

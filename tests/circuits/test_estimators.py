@@ -18,9 +18,10 @@ from tests.wording import refuses, same_lines, warns
 import clearwood as cw
 from clearwood.circuits.base import held_out
 from clearwood.circuits.nodes import Sum, walk
-from clearwood.circuits.table_variables import NumericColumn
+from clearwood.columns.table_variables import NumericColumn
 from clearwood.exceptions import (
     ExtrapolationWarning,
+    IndependentColumnsWarning,
     InputError,
     LostDigitsWarning,
     UnknownCategoriesWarning,
@@ -252,6 +253,19 @@ def test_cells_so_far_out_that_all_others_are_one_are_named(make):
         warnings.simplefilter("error", LostDigitsWarning)
         X.loc[17, "age"] = 5000.0
         made(make).fit(X)
+
+
+def test_columns_outside_of_a_latent_tree_are_named():
+    X = people(60).assign(weight=np.arange(60.0), height=np.arange(60.0) ** 2)
+    with warns(IndependentColumnsWarning, match="'age'.*1 more"):
+        cw.LatentTreeSPN(2, n_networks=2, random_state=0).fit(X)
+    rest = X[["ward", "ill", "grade"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IndependentColumnsWarning)
+        cw.LatentTreeSPN(2, random_state=0).fit(rest)
+        cw.LatentTreeSPN(2, random_state=0).fit(X[["age"]])
+        cw.LatentTreeSPN(2, discrete=["grade"], random_state=0).fit(rest)
+        cw.MiniSPN(random_state=0).fit(X)
 
 
 @each

@@ -112,7 +112,7 @@ def test_rows_are_named(path, tmp_path):
     named = tmp_path / "named.csv"
     table.to_csv(named, index=False)
     asked = ("--quiet", "--id", "id", "--out", out, "--report", page)
-    result = run(named, *asked)
+    result = run(named, *asked, "--show-rows")
     assert result.exit_code == 0, result.stderr
     found = json.loads(out.read_text())
     first = found["surprising"][0]

@@ -52,6 +52,7 @@ def test_python_and_latex_to_files(rules, tmp_path):
     for kind, text, options in [
         ("python", RULES.to_python("triage"), ["--name", "triage"]),
         ("latex", RULES.to_latex(), []),
+        ("pmml", RULES.to_pmml(), []),
     ]:
         out = tmp_path / kind
         arguments = ["export", rules, "--to", kind, "--out", out, *options]

@@ -276,7 +276,8 @@ def test_monitoring_is_that_of_python(folder, rules, frame):
     new = frame.assign(dose=frame["dose"] + 0.4)
     new.to_csv(folder / "later.csv", index=False)
     asked = ["--reference", folder / "new.csv", "--by", "ward", "--json"]
-    result = run("monitor", rules, folder / "later.csv", *asked)
+    page = ["--report", folder / "page.html"]
+    result = run("monitor", rules, folder / "later.csv", *asked, *page)
     own = cw.monitor(
         RULES,
         new,
@@ -291,6 +292,7 @@ def test_monitoring_is_that_of_python(folder, rules, frame):
     checks = pd.DataFrame(told["checks"])
     wanted = own.to_frame()
     pd.testing.assert_frame_equal(checks, wanted, check_dtype=False, rtol=1e-6)
+    assert "Errors by group" in (folder / "page.html").read_text("utf-8")
     groups = pd.DataFrame(told["groups"])
     pd.testing.assert_frame_equal(groups, own.groups_to_frame(), rtol=1e-6)
     calm = run("monitor", rules, folder / "unlabelled.csv")

@@ -93,6 +93,7 @@ def test_a_text_is_letters_and_seeds_count(tmp_path, lines):
         ({"a": [0, 1, None, 1], "b": [1, 1, 0, 0]}, "bernoulli"),
         ({"a": [0, 2, 5, 1]}, "categorical"),
         ({"a": [0, 2, 5, 1, 4, 7]}, "gaussian"),
+        ({"a": [0, 2, 5, 1, 4, 7, *[0] * 6]}, "mixed"),
         ({"a": [0, 2, 5, 1, 4, 7], "b": ["x", "y"] * 3}, "mixed"),
         ({"a": [0, 2, 5, 1, 4, 7], "b": [0, 1] * 3}, "mixed"),
         ({"a": [f"2020-01-0{i}" for i in range(1, 7)]}, "mixed"),

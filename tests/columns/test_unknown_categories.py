@@ -17,9 +17,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from tests.wording import same_lines, same_text
 
 import clearwood as cw
+from clearwood._warned_once import warned_once
 from clearwood.cli import main
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import UnknownCategoriesWarning
 
 

@@ -1,6 +1,7 @@
 """Differences between two models whose predictions are known."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -171,3 +172,17 @@ def test_the_command(frame, tmp_path):
     )
     assert cw.RuleSet.from_json(json.dumps(told["rules"])) == own.rules
     assert failed(run("difference", *files, "--target", "x"), "'x'")
+
+
+def test_the_page_shows_what_is_printed(frame, tmp_path):
+    found = cw.difference(OLD, NEW, frame, OLD.predict(frame), by="site")
+    cw.report(found, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert f"{found.changed} of rows" in page
+    for old, new in zip(found.table.index, found.table.to_numpy()):
+        counts = "".join(f".*>{n}</td>" for n in new)
+        assert re.search(f'<th role="rowheader" scope="row">{old}</th>{counts}', page)
+    assert all(f">{rate}</td>" in page for rate in found.groups.values())
+    cw.report(cw.difference(OLD, OLD, frame), tmp_path / "none.html")
+    assert "No rules" in (tmp_path / "none.html").read_text("utf-8")
+    refuses(lambda: cw.report(found, tmp_path / "other.html", X=frame))

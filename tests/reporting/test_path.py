@@ -18,7 +18,7 @@ from clearwood.simplifiers import RuleListClassifier, RuleListRegressor
 
 def page_of(folder, result, **options):
     path = folder / "report.html"
-    report(result, path, overwrite=True, **options)
+    report(result, path, overwrite=True, **{"show_rows": True} | options)
     return path.read_text(encoding="utf-8")
 
 

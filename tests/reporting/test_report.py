@@ -44,7 +44,7 @@ HISTORY = (Step(-10.0, 5), Step(-6.0, 4), Step(-5.0, 4))
 
 def page_of(folder, result, **options):
     path = folder / "report.html"
-    report(result, path, overwrite=True, **options)
+    report(result, path, overwrite=True, **{"show_rows": True} | options)
     return path.read_text(encoding="utf-8")
 
 
@@ -63,16 +63,19 @@ def test_the_largest_disagreement_comes_first():
     failures = page["failures"]
     assert failures["n_different"] == 2
     # Row 2: surest teacher; rows 0 and 3 agree.
-    assert [line["row"] for line in failures["lines"]] == ["2", "1"]
-    same_text(failures["lines"][0]["values"])
-    assert failures["lines"][1]["values"] == ["temperature = 38.5", "colour = b"]
-    assert failures["lines"][1]["rule"] == "1"
+    assert [line["row"] for line in failures["disagreements"]] == ["2", "1"]
+    same_text(failures["disagreements"][0]["values"])
+    assert failures["disagreements"][1]["values"] == [
+        "temperature = 38.5",
+        "colour = b",
+    ]
+    assert failures["disagreements"][1]["rule"] == "1"
 
 
 def test_missing_and_unseen_values_are_named():
     rows = [[38.0, None], [38.0, "violet"]]
     page = summarize(classes_rules(), X=rows, model=Teacher(["well", "ill"]))
-    lines = page["failures"]["lines"]
+    lines = page["failures"]["disagreements"]
     same_text(lines[0]["values"])
     assert not page["failures"]["by_certainty"]
 
@@ -80,7 +83,7 @@ def test_missing_and_unseen_values_are_named():
 def test_at_most_ten_rows_in_order_of_difference():
     X = np.zeros((30, 2))
     taught = 1.0 + np.arange(30.0)
-    lines = summarize(numbers_rules(), X=X, model=taught)["failures"]["lines"]
+    lines = summarize(numbers_rules(), X=X, model=taught)["failures"]["disagreements"]
     assert [line["row"] for line in lines] == [str(row) for row in range(29, 19, -1)]
     assert lines[0]["difference"] == 29.0
 
@@ -88,7 +91,7 @@ def test_at_most_ten_rows_in_order_of_difference():
 def test_frames_show_the_label_of_a_row():
     X = pd.DataFrame({"x0": [0.0], "x1": [0.0]}, index=["case 7"])
     page = summarize(numbers_rules(), X=X, model=[2.0])
-    assert page["failures"]["lines"][0]["row"] == "case 7"
+    assert page["failures"]["disagreements"][0]["row"] == "case 7"
 
 
 def test_scores_of_rules_stand_beside_those_of_the_model(fitted):
@@ -417,7 +420,7 @@ def test_a_sum_tells_which_rules_were_added():
         FeatureSpace.numeric(1, ["temperature"]),
     )
     page = summarize(rules, X=[[36.0], [38.0], [39.0]], model=np.array([9.0, 3, 5]))
-    lines = page["failures"]["lines"]
+    lines = page["failures"]["disagreements"]
     same_text([line["rule"] for line in lines])
     same_text(lines[0]["values"])
     assert lines[1]["values"] == ["temperature = 39"]
@@ -434,7 +437,7 @@ def test_a_failure_names_the_rule_that_decided_and_no_other_that_holds():
         FeatureSpace.numeric(2),
     )
     rows = [[1.0, 1.0], [0.2, 1.0], [-1.0, 1.0]]
-    lines = summarize(rules, X=rows, model=[9.0, 5.0, 2.0])["failures"]["lines"]
+    lines = summarize(rules, X=rows, model=[9.0, 5.0, 2.0])["failures"]["disagreements"]
     assert [line["rule"] for line in lines] == ["1", "2", "3"]
     assert lines[0]["values"] == ["x0 = 1"]
     same_text(lines[2]["values"])

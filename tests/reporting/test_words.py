@@ -29,7 +29,7 @@ HISTORY = (Step(-10.0, 5), Step(-6.0, 4))
 
 def page_of(folder, result, **options):
     path = folder / "report.html"
-    report(result, path, overwrite=True, **options)
+    report(result, path, overwrite=True, **{"show_rows": True} | options)
     return path.read_text(encoding="utf-8")
 
 

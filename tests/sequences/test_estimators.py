@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from tests.sequences.golden_facts import model, section
@@ -19,6 +20,7 @@ from clearwood.exceptions import (
     UnknownCategoriesWarning,
 )
 from clearwood.sequences import estimators, sequence_model
+from clearwood.sequences.states_over_time import filter_states
 
 EXACT = 1e-12
 TEXT = "the cat sat on the mat; the rat sat on the hat. " * 8
@@ -301,6 +303,14 @@ def test_excluded_starts_and_transitions_remain_excluded(algorithm):
         assert (np.diff(hmm.history_) > -1e-9).all()
 
 
+def test_a_start_has_the_same_point_masses():
+    X, _ = showers()
+    start = quick(2, emission="mixed").fit(X)
+    quick(2, emission="mixed").fit(X, start=start)
+    with refuses(InputError):
+        quick(2, emission="mixed").fit(X.replace({"rain": {0.0: 1.0}}), start=start)
+
+
 @pytest.mark.parametrize("start", ["model", "emission", "symbols", "size", "part"])
 def test_other_models_are_no_start(start):
     found = {
@@ -415,6 +425,58 @@ def test_frames_of_labels_and_numbers():
     missing = X.assign(hue=pd.Series([None] * 200, dtype=object))
     with pytest.warns(UnknownCategoriesWarning, match="hue"):
         near(hmm.score(strange), hmm.score(missing))
+
+
+def showers(n=400, seed=0):
+    """Dry and wet days: rain is 0 on most of the former."""
+    rng = np.random.default_rng(seed)
+    is_wet = np.arange(n) // 40 % 2
+    rain = np.where(rng.random(n) < np.where(is_wet, 0.2, 0.8), 0, rng.gamma(9, 1, n))
+    X = pd.DataFrame({"rain": rain.round(2), "heat": rng.normal(20 - 4 * is_wet, 2)})
+    X.loc[[5, 300], "rain"] = np.nan
+    return X, is_wet
+
+
+@quiet
+@pytest.mark.parametrize("algorithm", ["em", "gibbs"])
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+def test_values_that_many_cells_share_are_point_masses(algorithm, covariance_type):
+    X, is_wet = showers()
+    hmm = quick(
+        2, emission="mixed", algorithm=algorithm, covariance_type=covariance_type,
+        n_draws=30,
+    ).fit(X)  # fmt: skip
+    states = hmm.predict(X)
+    wet = int((states == is_wet).mean() > 0.5)
+    assert (states == (is_wet if wet else 1 - is_wet)).mean() > 0.95
+    assert hmm.point_masses_ == {"rain": (0.0,)}
+    at = hmm.emissionprob_["rain, point mass"]
+    assert at.shape == (2, 2) and at[wet, 1] == pytest.approx(0.2, abs=0.08)
+    # Moments are those of the other cells.
+    assert hmm.means_[:, 0] == pytest.approx([9.0, 9.0], abs=1.0)
+    found, states = hmm.sample(4000, random_state=0)
+    assert (found[states == wet, 0] == 0).mean() == pytest.approx(at[wet, 1], abs=0.04)
+    given = hmm._given(X, None)
+    filtered = filter_states(**given)[0]
+    means = np.column_stack([at[:, 0] * hmm.means_[:, 0], hmm.means_[:, 1]])
+    ahead = hmm.transmat_ @ means
+    near(hmm.predict_next(X, average=False), filtered @ ahead, 1e-9)
+
+
+def test_a_point_mass_is_as_probable_as_its_share_and_no_number():
+    X, _ = showers()
+    X = X[["rain"]].dropna().reset_index(drop=True)
+    hmm = quick(1, emission="mixed").fit(X)
+    rain, is_dry = X["rain"], X["rain"] == 0
+    (rest, at), mean, variance = (
+        hmm.emissionprob_["rain, point mass"][0], *hmm.means_[0], hmm.covars_[0, 0]
+    )  # fmt: skip
+    wanted = np.where(
+        is_dry, np.log(at), np.log(rest) + norm.logpdf(rain, mean, variance[0] ** 0.5)
+    )
+    near(hmm.step_log_likelihood(X), wanted, 1e-9)
+    assert rest + at == pytest.approx(1)
+    assert at == pytest.approx(is_dry.mean(), abs=0.01)
 
 
 # What is hard, or cannot be

@@ -20,6 +20,10 @@ DATA = {
     "frame": ("mixed", pd.DataFrame({
         "hue": RNG.choice(["red", "blue"], 40), "size": RNG.normal(size=40),
     })),
+    "masses": ("mixed", pd.DataFrame({
+        "hue": RNG.choice(["red", "blue"], 60),
+        "rain": np.where(RNG.random(60) < 0.5, 0.0, RNG.gamma(9, 1, 60)),
+    })),
 }  # fmt: skip
 
 
@@ -96,6 +100,10 @@ TWO = np.full((2, 2), 0.5)
         ("frame", {"emission": np.array([[0.7, 0.7, 0.0, 1.0]] * 2)}, ""),
         ("frame", {"emission": np.array([[0.5, 0.5, 0.0, -1]] * 2)}, "positive"),
         ("frame", {"document": ("features", None)}, ""),
+        ("masses", {"document": ("point_masses", [[0.0], []])}, "point_masses"),
+        ("masses", {"document": ("point_masses", [[0.0]])}, "point_masses"),
+        ("masses", {"document": ("point_masses", [[], [0.0, 1.0]])}, ""),
+        ("masses", {"document": ("point_masses", [[], [1.0, 0.0]])}, "point_masses"),
     ],
 )  # fmt: skip
 def test_damaged_files_are_refused(name, damage, message, tmp_path):

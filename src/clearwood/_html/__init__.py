@@ -80,12 +80,14 @@ def _without_controls(value: Any) -> Any:
     return visible(value) if type(value) is str else value
 
 
-def count_text(value: float) -> str:
-    """A number of rows; weights may make it fractional.
+def count_text(value: float | str) -> str:
+    """A number of rows; weights may make it fractional. A text is left as it is.
 
     Examples
     --------
     >>> count_text(12345.0), count_text(2.5)
     ('12,345', '2.5')
     """
+    if isinstance(value, str):
+        return value
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from clearwood.exceptions import InputError, safe_text
@@ -153,3 +153,18 @@ def comment(mark: str, text: str) -> str:
 
 def _is_whole(text: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def marked_names(names: Sequence[str], **masks: Any) -> dict[str, str]:
+    """Names of the features that each mask marks, if any.
+
+    Examples
+    --------
+    >>> marked_names(["age", "dose"], exclude=[True, False], rising=[False, False])
+    {'exclude': 'age'}
+    """
+    return {
+        word: ", ".join(name for name, marked in zip(names, mask) if marked)
+        for word, mask in masks.items()
+        if mask is not None and any(mask)
+    }

@@ -19,6 +19,7 @@ from clearwood._numeric import as_generator, spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._tables import RowsOfTable
 from clearwood._tables.learning import accepts_tables, sample_of, select_used_columns
+from clearwood._warned_once import is_new, users_level, warned_once
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.learning.all_rows import AllRows, check_far
 from clearwood.circuits.learning.fitting import LearningTable
@@ -30,14 +31,14 @@ from clearwood.circuits.queries import (
     most_probable,
     sample,
 )
-from clearwood.circuits.table_variables import (
+from clearwood.columns.cells import UNSEEN
+from clearwood.columns.dates import DATES, date_text
+from clearwood.columns.feature_space import FeatureSpace, is_frame
+from clearwood.columns.table_variables import (
     TableVariables,
     encoded,
     encoded_cells,
 )
-from clearwood.columns.cells import UNSEEN
-from clearwood.columns.dates import DATES, date_text
-from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.validation import check_range, check_table
 from clearwood.columns.variables import (
     library_of,
@@ -46,7 +47,6 @@ from clearwood.columns.variables import (
     row_of,
     table_of,
 )
-from clearwood.columns.warned_once import is_new, users_level, warned_once
 from clearwood.distributions.of_columns import LEAST_SHARE
 from clearwood.exceptions import (
     ExtrapolationWarning,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood.circuits.nodes import Node, Product, Sum, walk, with_children
-from clearwood.circuits.table_variables import TableVariables
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.table_variables import TableVariables
 from clearwood.results import Result
 
 if TYPE_CHECKING:

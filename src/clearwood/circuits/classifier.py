@@ -22,6 +22,7 @@ from clearwood._tables.learning import (
     sample_of,
     select_used_columns,
 )
+from clearwood._warned_once import users_level, warned_once
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import probability_text
 from clearwood.circuits.base import BaseSPN, encoded_block, held_out
@@ -37,11 +38,10 @@ from clearwood.circuits.nodes import Node, Sum
 from clearwood.circuits.queries.conditioning import known, of_columns
 from clearwood.circuits.queries.table_cells import cell_surprisals, per_cell
 from clearwood.circuits.reading.outline import class_model_of
-from clearwood.circuits.table_variables import TableVariables, encoded, with_labels
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.table_variables import TableVariables, encoded, with_labels
 from clearwood.columns.validation import check_apart, check_table, check_target
 from clearwood.columns.variables import read_variables
-from clearwood.columns.warned_once import users_level, warned_once
 from clearwood.distributions.categorical import leaf_of_levels, shares
 from clearwood.exceptions import IndependentClassWarning, InputError
 from clearwood.results import Result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._estimators import Interval, StrOptions
+from clearwood._warned_once import users_level
 from clearwood.circuits.base import BaseSPN
 from clearwood.circuits.learning.dependence import CRITICAL_P
 from clearwood.circuits.learning.fitting import (
@@ -24,6 +26,12 @@ from clearwood.circuits.learning.fitting import (
 )
 from clearwood.circuits.learning.hidden_trees import N_STATES
 from clearwood.circuits.nodes import Node
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.table_variables import TableVariables
+from clearwood.exceptions import IndependentColumnsWarning
+
+MOST_NAMED = 3
+"""Maximum number of columns that a warning names."""
 
 
 def options_for(preset: str | None, n_networks: int) -> Options:
@@ -278,7 +286,8 @@ class LatentTreeSPN(BaseSPN):
     Notes
     -----
     Hidden variables are discrete, and so are the columns of the tree: those that are
-    continuous have a normal distribution, independent of the tree.
+    continuous have a normal distribution, independent of the tree, and ``fit`` warns of
+    them. `MiniSPN` models their dependence.
 
     References
     ----------
@@ -320,6 +329,23 @@ class LatentTreeSPN(BaseSPN):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+
+    def variables_of(self, columns: FeatureSpace, values: np.ndarray) -> TableVariables:
+        """Variables of the columns, with a warning of those outside of the tree."""
+        outside = [j for j, own in enumerate(columns.categories) if own is None]
+        if outside and columns.n_features > 1:
+            names = [repr(columns.names[j]) for j in outside[:MOST_NAMED]]
+            more = len(outside) - len(names)
+            names += [f"{more:,} more"] if more else []
+            warnings.warn(
+                f"LatentTreeSPN models continuous columns ({', '.join(names)}) by "
+                "normal distributions that are independent of all other columns. Use "
+                "MiniSPN, which models their dependence; if they are codes, declare "
+                "them with discrete=.",
+                IndependentColumnsWarning,
+                stacklevel=users_level(),
+            )
+        return super().variables_of(columns, values)
 
     def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
         n_states = N_STATES if self.n_states is None else (self.n_states,)

@@ -9,9 +9,9 @@ from itertools import islice
 
 import numpy as np
 
+from clearwood._warned_once import users_level
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import Compiled, compile_circuit
-from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InterruptedFitWarning
 
 Expected = tuple[float, np.ndarray, list[np.ndarray]]

@@ -14,6 +14,7 @@ from clearwood._estimators import Interval, fit_context
 from clearwood._numeric import spawn_generators
 from clearwood._tables import SAMPLE_ROWS, is_read_in_blocks, open_rows
 from clearwood._tables.learning import transform_table
+from clearwood._warned_once import warned_once
 from clearwood.circuits.base import BaseSPN, drawn_inside
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
@@ -21,12 +22,11 @@ from clearwood.circuits.queries.completion import most_probable
 from clearwood.circuits.queries.draws import draw_missing
 from clearwood.circuits.queries.shares import LevelShares
 from clearwood.circuits.queries.table_cells import cell_conditionals
-from clearwood.circuits.table_variables import encoded_cells
 from clearwood.columns.dates import column_of_times
 from clearwood.columns.feature_space import FeatureSpace, is_frame
+from clearwood.columns.table_variables import encoded_cells
 from clearwood.columns.validation import check_table
 from clearwood.columns.variables import NOTHING
-from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 
 N_NETWORKS = 5

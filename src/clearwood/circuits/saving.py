@@ -15,15 +15,15 @@ from clearwood.circuits.imputer import SPNImputer
 from clearwood.circuits.nodes import Node, Product, Sum, walk
 from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN
 from clearwood.circuits.queries.conditioning import of_columns
-from clearwood.circuits.table_variables import (
+from clearwood.circuits.validity import check_circuit
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.table_variables import (
     PLACES,
     LogScale,
     NumericColumn,
     TableVariables,
     with_others,
 )
-from clearwood.circuits.validity import check_circuit
-from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.variables import NOTHING
 from clearwood.distributions import LEAVES
 
@@ -32,18 +32,13 @@ SUM, PRODUCT = 0, 1
 PAIR = codec.checked(
     codec.tuple_of(codec.NUMBER), lambda ends: len(ends) == 2, "the ends of a range"
 )
-POINT_MASSES = codec.checked(
-    codec.tuple_of(codec.NUMBER),
-    lambda masses: list(masses) == sorted(set(masses)),
-    "ascending numbers",
-)
 LOG_SCALE = codec.record(
     codec.Field("start", codec.NUMBER),
     codec.Field("unit", codec.checked(codec.NUMBER, lambda x: x > 0, "more than 0")),
     make=LogScale,
 )
 NUMERIC_COLUMN = codec.record(
-    codec.Field("point_masses", POINT_MASSES),
+    codec.Field("point_masses", codec.POINT_MASSES),
     codec.Field("scale", codec.optional(LOG_SCALE)),
     codec.Field("places", codec.optional(codec.integer(PLACES[0], PLACES[-1]))),
     codec.Field("range", codec.optional(PAIR)),

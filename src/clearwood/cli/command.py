@@ -26,7 +26,7 @@ from clearwood.cli import options as shared
 from clearwood.cli.errors import plain_errors, plain_warnings
 from clearwood.exceptions import InputError, safe_text
 
-READ = ("files", "rules", "old", "new", "data", "model", "column_info")
+READ = "files rules old new data model reference column_info".split()
 WRITTEN = ("out", "report", "save")
 """Arguments and options that name output files."""
 
@@ -86,10 +86,11 @@ def command(
             if exit_code:
                 sys.exit(exit_code)
 
+        has_page = any(one.name == "report" for one in options)
         return click.Command(
             verb.__name__,
             callback=callback,
-            params=[*options, *shared.COMMON],
+            params=[*options, *([shared.show_rows] * has_page), *shared.COMMON],
             help=inspect.getdoc(verb),
             short_help=short,
         )
@@ -184,5 +185,6 @@ def _write(result: Answer, args: Any) -> None:
     if path := given("report"):
         from clearwood.reporting import report
 
-        report(result.fitted, path, overwrite=args.overwrite, **result.page)
+        page = {"show_rows": args.show_rows, "overwrite": args.overwrite}
+        report(result.fitted, path, **page, **result.page)
         args.log(f"wrote {path}")

@@ -22,6 +22,9 @@ from clearwood.cli.large import open_large
 from clearwood.exceptions import InputError
 from clearwood.simplifiers import METHODS
 
+PRESET = ("fab", "em", "in-trees", "node-harvest")
+"""Methods with the settings of a paper."""
+
 SCORED = ("list", "tree", "additive")
 """Methods whose size and settings are chosen on held-out rows."""
 
@@ -98,6 +101,11 @@ OPTIONS = (
         "How often a split of the ensemble counts (fab, em). distinct: once; all: once "
         "for each tree that uses it.",
     ),
+    shared.option(
+        "--preset",
+        click.Choice(["paper"]),
+        "Settings of the papers (fab, em, in-trees, node-harvest).",
+    ),
     *shared.TABLE,
     shared.groups,
     shared.exclude_features,
@@ -121,6 +129,8 @@ def check_options(args: Any) -> None:
     method, scored = args.method, args.method in (None, *SCORED, "auto")
     mixture = method in ("fab", "em")
     shared.only_for("--method fab or em", mixture, "n_init statement_counts")
+    by_preset = f"--method {', '.join(PRESET[:-1])} or {PRESET[-1]}"
+    shared.only_for(by_preset, method in PRESET, "preset")
     by_score = f"--method {' or '.join(SCORED)}"
     shared.only_for(by_score, scored or args.scoring == "auto", "scoring")
     shared.only_for(by_score, scored, "class_weight")
@@ -189,6 +199,8 @@ def fit_rules(model: Any, split: Any, args: Any) -> Any:
     if args.method in ("fab", "em"):
         settings["n_init"] = args.n_init
         settings["statement_counts"] = args.statement_counts
+    if args.method in PRESET:
+        settings["preset"] = args.preset
     if args.method == "auto":
         rows = split.X, split.y, None, split.groups
         rules = fit_best_kind(model, rows, args.random_state, **settings)

@@ -237,6 +237,10 @@ RULES, NUMBERS = "the rules as JSON", "all results as JSON"
 
 save = option("--save", NEW_FILE, "Save the fitted estimator for clearwood.load.")
 report = option("--report", NEW_FILE, "Write an HTML report.")
+show_rows = flag(
+    "--show-rows",
+    "Show single rows in the HTML report, and statistics of fewer than 5 rows.",
+)
 as_json = flag("--json as_json", "Print JSON instead of text.")
 overwrite = flag("--overwrite", "Overwrite existing files.")
 FITTED = (save, report, as_json, overwrite)

@@ -7,8 +7,8 @@ the field types of ``fields`` and, for the columns of its data, of ``feature_fie
 """
 
 from clearwood.codec import fields
-from clearwood.codec.feature_fields import COLUMNS, FEATURES, Features
+from clearwood.codec.feature_fields import COLUMNS, FEATURES, POINT_MASSES, Features
 from clearwood.codec.fields import *  # noqa: F403
 
-__all__ = ["COLUMNS", "FEATURES", "Features"]
+__all__ = ["COLUMNS", "FEATURES", "POINT_MASSES", "Features"]
 __all__ += fields.__all__

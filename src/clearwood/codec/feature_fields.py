@@ -15,6 +15,13 @@ from clearwood.columns.cityhash import category_hash
 from clearwood.columns.feature_space import LOOKUPS, FeatureSpace
 from clearwood.columns.info import KINDS, ColumnInfo
 
+POINT_MASSES = fields.checked(
+    fields.tuple_of(fields.NUMBER),
+    lambda masses: list(masses) == sorted(set(masses)),
+    "ascending numbers",
+)
+"""Point masses of a numeric column."""
+
 
 def _check_feature(place: Place, values: dict[str, Any]) -> None:
     lookup, labels, kind = values["lookup"], values["categories"], values.get("kind")

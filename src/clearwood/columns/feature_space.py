@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from clearwood._warned_once import is_new, users_level
 from clearwood._words.labels import check_text, label_text
 from clearwood.columns import cells
 from clearwood.columns.cells import UNSEEN
@@ -28,7 +29,6 @@ from clearwood.columns.info import (
     read_column_info,
 )
 from clearwood.columns.sparse_tables import is_matrix
-from clearwood.columns.warned_once import is_new, users_level
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
 
 ZERO = float(np.float32(1e-35))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._warned_once import is_new, users_level
 from clearwood._words.labels import check_text, target_name, type_text
 from clearwood._words.sentences import listed, rows_in_words
 from clearwood.columns.cells import EXACT, is_missing, shown, unwrapped
@@ -187,12 +188,13 @@ def check_known_labels(
     )
     if len(unknown) == len(counts):
         raise InputError(f"No label of {name} is a class of the {who}: {found}.")
-    warnings.warn(
-        f"Some labels of {name} are no classes of the {who}, and count as errors: "
-        f"{found}.",
-        UnknownCategoriesWarning,
-        stacklevel=4,
-    )
+    if is_new(f"labels of {name}"):
+        warnings.warn(
+            f"Some labels of {name} are no classes of the {who}, and count as errors: "
+            f"{found}.",
+            UnknownCategoriesWarning,
+            stacklevel=users_level(),
+        )
 
 
 def check_target(

@@ -13,11 +13,11 @@ from sklearn.base import BaseEstimator
 
 from clearwood._numeric import as_generator
 from clearwood._numeric.fold_roles import check_groups
+from clearwood._warned_once import warned_once
 from clearwood._words.labels import target_name
 from clearwood.columns.frames import read_once
 from clearwood.columns.sparse_tables import is_matrix
 from clearwood.columns.validation import check_apart, check_table, check_weight
-from clearwood.columns.warned_once import warned_once
 from clearwood.comparison.fits import groups_of
 from clearwood.comparison.folds import Job, Problem, deal_folds, make_jobs, make_parts
 from clearwood.comparison.frontier import Frontier

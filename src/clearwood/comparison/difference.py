@@ -22,6 +22,7 @@ from clearwood.references.tabular import count_rows
 from clearwood.results import Result
 from clearwood.rules import RuleSet
 from clearwood.rules.decisions.in_words import aligned
+from clearwood.rules.exports.html_table import summarize_rules
 from clearwood.rules.monitoring.groups import labels_of
 from clearwood.simplifiers import RuleListClassifier, RuleListRegressor
 
@@ -85,36 +86,52 @@ class Difference(Result):
         return pd.DataFrame(table, columns=columns)
 
     def __str__(self) -> str:
-        lines = [f"Predictions of two models on {rows_in_words(self.n_rows)}"]
-        if self.shift is None:
-            lines += [f"{self.changed} of rows have another class"]
-        else:
-            lines += [
-                f"mean absolute difference {self.changed.as_number()}, "
-                f"new minus old {self.shift.as_number()}"
-            ]
+        lines = list(self._heading())
         if self.table is not None:
-            head = ["old", *(f"new {prediction_text(c)}" for c in self.table.columns)]
-            rows = [
-                [prediction_text(label), *(f"{n:,}" for n in counts)]
-                for label, counts in zip(self.table.index, self.table.to_numpy())
-            ]
-            lines += ["", *aligned([head, *rows])]
+            lines += ["", *aligned(self._counts())]
         if self.rules is not None:
             lines += ["", "Where they differ:", str(self.rules)]
         if self.errors:
-            texts = [f"{who} {self._text(rate)}" for who, rate in self.errors.items()]
-            kind = "error" if self.shift is None else "mean absolute error"
-            p = "" if np.isnan(self.p) else f", p {probability_text(self.p)}"
-            lines += ["", f"{kind}: {', '.join(texts)}{p}"]
+            lines += ["", self._errors()]
         if self.groups:
-            name = "another class" if self.shift is None else "new minus old"
             rows = [
                 [printable(str(label)), f"{rate.rows:,}", self._text(rate)]
                 for label, rate in self.groups.items()
             ]
-            lines += ["", *aligned([[printable(self.by), "rows", name], *rows])]
+            lines += ["", *aligned([self._group_head(), *rows])]
         return "\n".join(lines)
+
+    def _heading(self) -> tuple[str, str]:
+        if self.shift is None:
+            size = f"{self.changed} of rows have another class"
+        else:
+            size = (
+                f"mean absolute difference {self.changed.as_number()}, "
+                f"new minus old {self.shift.as_number()}"
+            )
+        return f"Predictions of two models on {rows_in_words(self.n_rows)}", size
+
+    def _counts(self) -> list[list[str]]:
+        """Numbers of rows as a table of texts, its head first."""
+        assert self.table is not None
+        rows = [
+            [prediction_text(label), *(f"{n:,}" for n in counts)]
+            for label, counts in zip(self.table.index, self.table.to_numpy())
+        ]
+        return [
+            ["old", *(f"new {prediction_text(c)}" for c in self.table.columns)],
+            *rows,
+        ]
+
+    def _errors(self) -> str:
+        texts = [f"{who} {self._text(rate)}" for who, rate in self.errors.items()]
+        kind = "error" if self.shift is None else "mean absolute error"
+        p = "" if np.isnan(self.p) else f", p {probability_text(self.p)}"
+        return f"{kind}: {', '.join(texts)}{p}"
+
+    def _group_head(self) -> list[str]:
+        name = "another class" if self.shift is None else "new minus old"
+        return [printable(self.by), "rows", name]
 
     def _text(self, rate: Rate) -> str:
         return rate.as_share() if self.shift is None else rate.as_number()
@@ -227,6 +244,29 @@ def difference(
             own = labels == label
             groups[label] = of(apart[own], weight[own])
     return Difference(n, changed, shift, table, rules, errors, p, groups, name)
+
+
+def section(result: Difference, X: Any = None, y: Any = None) -> dict[str, Any]:
+    """Page of a difference, as plain data."""
+    if X is not None:
+        raise InputError("A difference has its own rows; leave X and y out.")
+    rules = result.rules
+    return {
+        "title": "Difference between two models",
+        "heading": result._heading(),
+        "counts": [] if result.table is None else result._counts(),
+        "rules": None if rules is None else summarize_rules(rules, "Rows compared"),
+        "errors": result._errors() if result.errors else "",
+        "group_head": result._group_head(),
+        "groups": [
+            {
+                "label": printable(str(label)),
+                "rows": rate.rows,
+                "cells": [result._text(rate)],
+            }
+            for label, rate in result.groups.items()
+        ],
+    }
 
 
 def _predictor(model: Any, name: str) -> Any:

@@ -13,9 +13,9 @@ import numpy as np
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.fold_roles import check_groups
 from clearwood._numeric.progress import progress
+from clearwood._warned_once import warned_once
 from clearwood._words.labels import type_text
 from clearwood.columns.validation import check_weight
-from clearwood.columns.warned_once import warned_once
 from clearwood.comparison.folds import bootstrap_weight
 from clearwood.comparison.scores import pairwise_agreement
 from clearwood.ensembles.read import needs_fit

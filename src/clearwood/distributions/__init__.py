@@ -29,13 +29,17 @@ from clearwood.distributions.categorical import (
 )
 from clearwood.distributions.chow_liu import ChowLiuTree
 from clearwood.distributions.counts import BernoulliBeta, CategoricalDirichlet
-from clearwood.distributions.emission import Emission, JointEmission
+from clearwood.distributions.emission import Emission, JointEmission, PointMassEmission
 from clearwood.distributions.gamma import ExponentialGamma, PoissonGamma
 from clearwood.distributions.histogram import Histogram
 from clearwood.distributions.leaf_model import LeafModel
 from clearwood.distributions.linear import LinearRegressionNormalGamma
 from clearwood.distributions.normal import Gaussian, NormalNormalGamma
-from clearwood.distributions.normal_wishart import NormalEmission, NormalInverseWishart
+from clearwood.distributions.normal_wishart import (
+    NormalEmission,
+    NormalInverseWishart,
+    normal_prior,
+)
 from clearwood.distributions.partial_normal import MultivariateGaussian
 
 CONJUGATE = (
@@ -72,5 +76,7 @@ __all__ = [
     "NormalEmission",
     "NormalInverseWishart",
     "NormalNormalGamma",
+    "PointMassEmission",
     "PoissonGamma",
+    "normal_prior",
 ]

@@ -15,6 +15,8 @@ from typing import Protocol
 
 import numpy as np
 
+from clearwood._numeric import product
+
 
 class Emission(Protocol):
     """Interface of emissions."""
@@ -175,6 +177,32 @@ class JointEmission:
     def points(self, values: np.ndarray) -> np.ndarray:
         """Rows as points of mean 0, with equal weights of columns and of classes."""
         return np.hstack([part.points(values[:, own]) for own, part in self.parts])
+
+
+@dataclass(frozen=True, eq=False)
+class PointMassEmission(JointEmission):
+    """Joint emission of the variables of columns with point masses.
+
+    Of such a column there are shares: of its other cells, then of the point masses.
+
+    Parameters
+    ----------
+    parts : sequence of tuple
+    masses : sequence of (int, slice, tuple of float)
+        Of each column the positions of its mean off the point masses and of its shares
+        among the expected values, and its point masses.
+    """
+
+    masses: Sequence[tuple[int, slice, tuple[float, ...]]]
+
+    def expected(self, parameters: np.ndarray) -> np.ndarray:
+        """Per state, probabilities of classes and means of columns."""
+        found = super().expected(parameters)
+        for mean, place, values in self.masses:
+            shares, at_masses = found[:, place], np.array(values)
+            found[:, mean] *= shares[:, 0]
+            found[:, mean] += product(shares[:, 1:], at_masses)
+        return np.delete(found, np.r_[*(place for _, place, _ in self.masses)], axis=1)
 
 
 def unit(columns: np.ndarray) -> np.ndarray:

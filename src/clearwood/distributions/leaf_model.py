@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clearwood._kernels.distributions import add_sums
-from clearwood.columns.warned_once import users_level
+from clearwood._warned_once import users_level
 from clearwood.exceptions import InputError, LostDigitsWarning
 
 SLACK = 1e-9

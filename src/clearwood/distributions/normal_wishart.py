@@ -15,7 +15,7 @@ from clearwood._kernels.numeric import (
     solve_lower_all,
 )
 from clearwood._numeric import product
-from clearwood.distributions.emission import unit
+from clearwood.distributions.emission import Emission, JointEmission, unit
 from clearwood.distributions.moments import LOG_2PI
 from clearwood.distributions.partial_normal import (
     draw_missing,
@@ -23,6 +23,11 @@ from clearwood.distributions.partial_normal import (
     log_density,
 )
 from clearwood.exceptions import InputError
+
+KAPPA, PER_MISSING = 1.0, 3.0
+"""Pseudo-rows of the prior of a mean: the thesis has N(mu | 0, Sigma); and further ones
+of it, and of the variance of every column, per missing cell that an observed one stands
+for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,3 +271,29 @@ class NormalEmission:
     def points(self, values: np.ndarray) -> np.ndarray:
         """Rows as points of mean 0, with equal weights of columns and of classes."""
         return np.hstack([unit(column[:, None]) for column in values.T])
+
+
+def normal_prior(values: np.ndarray, n_states: int, diagonal: bool) -> Emission:
+    """Normal-inverse-Wishart prior with the overall mean and a share of the variances.
+
+    The prior covariance of a state is the overall one, without correlations, over
+    ``n_states ** (2 / n_columns)``, as for equal parts of the space (Fraley and
+    Raftery, 2007), with the fewest pseudo-rows for which a mean exists; and with more
+    where cells are missing, since expectations in their place would outweigh these. A
+    constant column counts as if it varied by 1e-6 of its value.
+    """
+    if diagonal:
+        columns = values.T[:, :, None]
+        return JointEmission(
+            [([d], normal_prior(own, n_states, False)) for d, own in enumerate(columns)]
+        )
+    d, mu = values.shape[1], np.nanmean(values, axis=0)
+    gap = values - mu
+    variance = np.nanmean(gap**2, axis=0)
+    constant = np.nanmin(values, axis=0) == np.nanmax(values, axis=0)
+    variance[constant] = 1e-12 * np.where(mu == 0, 1.0, mu**2)[constant]
+    missing = np.isnan(values).mean()
+    more = PER_MISSING * missing / (1.0 - missing)
+    psi = np.diag(variance) / n_states ** (2.0 / d) * (1.0 + d * more)
+    prior = NormalInverseWishart(mu, KAPPA + more, d + 2.0 + d * more, psi)
+    return NormalEmission(prior)

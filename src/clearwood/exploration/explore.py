@@ -15,12 +15,12 @@ import pandas as pd
 
 from clearwood._numeric import as_generator
 from clearwood._tables.target import Labelled, split_target
+from clearwood._warned_once import warned_once
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.sentences import listed, rows_in_words
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.reading.anomalies import anomaly_scores, rows_of
 from clearwood.circuits.reading.section import anomalous_rows
-from clearwood.columns.warned_once import warned_once
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.black_box import wrap_model
 from clearwood.ensembles.raw_tables import fit_to_table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from clearwood.circuits.reading.section import improbable_columns
 from clearwood.circuits.reading.section import section as summarize_circuit
 from clearwood.exceptions import InputError
 from clearwood.exploration.contest import N_FOLDS
@@ -41,18 +42,24 @@ def section(result: Exploration, X: Any = None, y: Any = None) -> dict[str, Any]
     elif best is not None:
         rules = summarize_rules(best.fitted.rules_)
     density = result.density
+    models = model_lines(result) if best else []
     circuit = None
     if density is not None:
         circuit = summarize_circuit(density, result.table)
         # Of all rows, not of the first ones.
-        circuit["rows"]["surprising"] = list(result.anomalies)
+        anomalies = list(result.anomalies)
+        circuit["rows"] |= {
+            "surprising": anomalies,
+            "improbable_columns": improbable_columns(anomalies),
+        }
     return {
         "title": f"Exploration of {result.target or 'a table'}",
         "found": result,
         "heading": result.heading(),
         "columns": columns_lines(result.columns)[1:],
         "n_folds": N_FOLDS,
-        "models": model_lines(result) if best else [],
+        "models": models,
+        "marked": [i for i, line in enumerate(models[1:]) if line[0].startswith("* ")],
         "caveats": result.caveats(),
         "name": best.contender.name if best else "",
         "rules": rules,

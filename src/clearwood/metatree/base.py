@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import fit_context
 from clearwood._tables import is_read_in_blocks, open_rows
 from clearwood._tables.learning import accepts_tables
+from clearwood._warned_once import users_level, warned_once
 from clearwood._words.labels import target_name, type_text
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.validation import (
@@ -22,7 +23,6 @@ from clearwood.columns.validation import (
     check_weight,
     interval_ends,
 )
-from clearwood.columns.warned_once import users_level, warned_once
 from clearwood.distributions import LeafModel
 from clearwood.exceptions import InputError, LostDigitsWarning
 from clearwood.metatree.in_blocks import fit_table, learn_table

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._warned_once import users_level
 from clearwood._words.numbers import share_text
-from clearwood.columns.warned_once import users_level
 from clearwood.distributions import (
     CategoricalDirichlet,
     LeafModel,

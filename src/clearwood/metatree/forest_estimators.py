@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import StrOptions
 from clearwood._numeric import as_generator, map_blocks, product
+from clearwood._warned_once import users_level
 from clearwood.columns.feature_space import is_frame
 from clearwood.columns.schema import features_of
-from clearwood.columns.warned_once import users_level
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.read import needs_fit, read_trees
 from clearwood.exceptions import CollapsedWeightsWarning

@@ -15,6 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from clearwood._estimators import take_rows
 from clearwood._numeric import bisect, bisect_whole
+from clearwood._warned_once import users_level
 from clearwood.columns.schema import features_of
 from clearwood.columns.validation import (
     check_range,
@@ -22,7 +23,6 @@ from clearwood.columns.validation import (
     check_target,
     check_weight,
 )
-from clearwood.columns.warned_once import users_level
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, SeenRowsWarning
 from clearwood.references import Reference, reference

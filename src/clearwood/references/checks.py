@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from clearwood._estimators import take_rows
+from clearwood._warned_once import users_level
 from clearwood.columns.cells import unwrapped
-from clearwood.columns.warned_once import users_level
 from clearwood.ensembles.own_predictions import overriding
 from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.references.base import Reference, check_noise

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._warned_once import users_level
 from clearwood.columns.cells import unwrapped
-from clearwood.columns.warned_once import users_level
 from clearwood.ensembles.read import as_predictor, needs_fit
 from clearwood.exceptions import InputError, ModelError, OwnPredictionsWarning
 from clearwood.references.arviz_draws import arviz_reference

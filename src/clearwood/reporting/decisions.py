@@ -11,6 +11,7 @@ from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text, short_text
 from clearwood.charts.chart import svg
 from clearwood.outcomes.intervals import Rate
+from clearwood.reporting.disclosure import without_few
 from clearwood.reporting.table import Table
 from clearwood.rules import RuleSet
 from clearwood.rules.decisions import (
@@ -37,7 +38,11 @@ from clearwood.rules.evaluation.statistics import few_text
 
 
 def summarize_decisions(
-    rules: RuleSet, table: Table | None, pos_label: Any, threshold: float | None
+    rules: RuleSet,
+    table: Table | None,
+    pos_label: Any,
+    threshold: float | None,
+    show_rows: bool,
 ) -> dict[str, Any] | None:
     """Tables and charts of metrics; None if no truth is known.
 
@@ -48,6 +53,8 @@ def summarize_decisions(
         Rows with labels or values.
     pos_label, threshold
         As in :func:`clearwood.decisions`.
+    show_rows : bool
+        Whether rules that predict few rows are shown.
 
     Returns
     -------
@@ -61,6 +68,8 @@ def summarize_decisions(
         rules, encoded, table.y, table.of_model, table.probabilities,
         np.ones(len(encoded)), pos_label, threshold,
     )  # fmt: skip
+    if not show_rows:
+        found = without_few(found)
     if isinstance(found, Residuals):
         return _of_values(found)
     return _of_one(found) if found.pos_label is not None else _of_each(found)
@@ -95,7 +104,7 @@ def _of_one(found: Decisions) -> dict[str, Any]:
             {"word": "", "name": "error", "meaning": ERROR, "texts": wrong},
         ],
         "words": list(MEANING),
-        "calibration": _calibration(found, label),
+        "calibration": _calibration(found, label) if found.calibration else None,
         "roc": None if found.first.roc is None else _roc(found),
     }
 
@@ -204,7 +213,7 @@ def _of_values(found: Residuals) -> dict[str, Any]:
         "words": ["typical"],
         "has_model": found.model is not None,
         "has_spread": has_spread,
-        "by_line": found.lines[0].line is not None,
+        "by_line": any(line.line is not None for line in found.lines),
         "inside": str(found.inside),
         "means_held": means_held_text(found) if found.means_held[1] else "",
         "all": [

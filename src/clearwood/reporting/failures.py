@@ -33,7 +33,7 @@ def summarize_failures(
     -------
     dict
         ``n_rows``, ``n_different``, whether the order is ``by_certainty``,
-        and at most ten ``lines``.
+        and at most ten ``disagreements``.
     """
     encoded = rules.encode(table.rows)
     predicted = rules.predict_encoded(encoded)
@@ -50,7 +50,7 @@ def summarize_failures(
         "labelled": label is not None,
         "has_truth": table.y is not None,
         "right": _right(rules, table, of_model, predicted),
-        "lines": [
+        "disagreements": [
             {
                 "row": str(row if label is None else label[row]),
                 **_reason(rules, encoded[row]),

@@ -8,11 +8,11 @@ from typing import Any
 from markupsafe import Markup
 
 from clearwood._html import render
+from clearwood._warned_once import warned_once
 from clearwood._words.labels import check_text, printable, type_text
 from clearwood.codec.files import check_writable, write_text
 from clearwood.columns.feature_space import is_frame
 from clearwood.columns.frames import kept_frame, read_once
-from clearwood.columns.warned_once import warned_once
 from clearwood.comparison.frontier import Frontier
 from clearwood.exceptions import InputError
 from clearwood.families import section_of
@@ -38,6 +38,7 @@ def report(
     threshold: float | None = None,
     held_out_from: str | None = None,
     row: Any = None,
+    show_rows: bool = False,
     overwrite: bool = False,
 ) -> None:
     """Write an HTML report of a result: predictions, performance, failures.
@@ -87,6 +88,10 @@ def report(
     row : mapping, array-like or frame of one row, optional
         A row to explain, as by :func:`explain`; its path is highlighted in the diagram
         of a tree.
+    show_rows : bool, default=False
+        Whether the page may show single rows: those on which rules and model differ
+        most, and anomalies; and statistics of fewer than five rows. Values of ``row``
+        and the sequences of a hidden Markov model or a network are always shown.
     overwrite : bool, default=False
         Whether an existing file may be replaced.
 
@@ -130,6 +135,7 @@ def report(
         summary = summarize(
             result, X=X, y=y, model=model, title=title, pos_label=pos_label,
             threshold=threshold, held_out_from=held_out_from, row=row,
+            show_rows=show_rows,
         )  # fmt: skip
         template = "report.html" if "rules" in summary else "section.html"
         page = render(f"reporting/{template}", **summary)

@@ -17,6 +17,7 @@ from clearwood.exceptions import InputError, ModelError
 from clearwood.families import PageSection, section_of
 from clearwood.outcomes import Outcome
 from clearwood.reporting.decisions import summarize_decisions
+from clearwood.reporting.disclosure import MIN_ROWS, disclosed, is_few, without_few
 from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.lead import read_model_in_words
@@ -67,6 +68,7 @@ def summarize(
     threshold: float | None = None,
     held_out_from: str | None = None,
     row: Any = None,
+    show_rows: bool = True,
 ) -> dict[str, Any]:
     """Content of the report, as a dictionary of plain data.
 
@@ -74,7 +76,7 @@ def summarize(
     ----------
     result : fitted estimator, RuleSet, or another result that has a section
         What to report.
-    X, y, model, title, pos_label, threshold, held_out_from, row
+    X, y, model, title, pos_label, threshold, held_out_from, row, show_rows
         As in :func:`report`.
 
     Returns
@@ -120,7 +122,8 @@ def summarize(
         if row is not None:
             raise InputError("row is for results with rules only; leave it out.")
         alone = _summarize_alone(record, result, X, y, model, title)
-        return alone | {"held_out_from": held_out_from}
+        alone |= {"held_out_from": held_out_from, "show_rows": show_rows}
+        return alone if show_rows else disclosed(alone)
     rules = rules_of(result, "result")
     if model is None and record is not None:
         model = record.model_of(result, X)
@@ -145,7 +148,7 @@ def summarize(
         scores = _scores(rules, reached, table, ensemble)
     counted = TRAINING if table is None else PASSED
     content = None if record is None else record.content(result, X, y)
-    page = {
+    page: dict[str, Any] = {
         # As text, even if it looks like HTML.
         "title": printable(str(title or f"Rules for {rules.target}")),
         "version": __version__,
@@ -161,12 +164,12 @@ def summarize(
         "family": record,
         "section": content,
         "scores": scores,
-        "decisions": summarize_decisions(rules, table, pos_label, threshold),
+        "decisions": summarize_decisions(rules, table, pos_label, threshold, show_rows),
         "failures": failures,
         # A section reports its sizes itself.
         "path": None if record is not None else summarize_path(result, table),
         "history": summarize_history(result),
-        "tree": _tree(result, table, row),
+        "tree": _tree(result, table, row, show_rows),
         "row": explained,
         "importances": None
         if record is not None
@@ -175,7 +178,10 @@ def summarize(
     }
     if record is not None:
         page |= _named(record, content, page)
-    return page | {"words": words_of(page)}
+    few = any(is_few(rule.statistics.rows_assigned) for rule in shown)
+    withheld = MIN_ROWS * (few and not show_rows)
+    page |= {"words": words_of(page), "show_rows": show_rows, "withheld": withheld}
+    return page if show_rows else disclosed(page)
 
 
 def _summarize_alone(
@@ -210,10 +216,6 @@ def _named(
             "PageSection."
         )
     return {record.name: content}
-
-
-def _no_params(deep: bool) -> dict[str, Any]:
-    return {}
 
 
 def _ensemble_of(model: Any) -> TreeEnsemble | None:
@@ -267,15 +269,19 @@ def _explained(result: Any, rules: RuleSet, row: Any) -> dict[str, Any] | None:
     return {"explanation": explanation, "sure": sure}
 
 
-def _tree(result: Any, table: Table | None, row: Any) -> dict[str, Any] | None:
-    """Diagram of a tree or list; None for other rules."""
+def _tree(
+    result: Any, table: Table | None, row: Any, show_rows: bool
+) -> dict[str, Any] | None:
+    """Diagram of a tree or list; None for other rules, or nodes of few rows."""
     if tree_of(result) is None:
         return None
     way = None if row is None else one_row(row)
-    if table is None:
-        return summarize_tree(draw_tree(result, row=way))
-    known = table.of_model if table.y is None else table.y
-    return summarize_tree(draw_tree(result, table.rows, known, row=way))
+    rows = known = None
+    if table is not None:
+        rows, known = table.rows, table.of_model if table.y is None else table.y
+    tree = draw_tree(result, rows, known, row=way)
+    shown = tree if show_rows else without_few(tree)
+    return None if shown is None else summarize_tree(shown)
 
 
 def _importances(
@@ -383,9 +389,8 @@ def _size(ensemble: TreeEnsemble | None, name: str) -> int | None:
 
 def _settings(result: Any) -> list[tuple[str, str]]:
     if isinstance(result, RuleSet):
-        about = {k: str(v) for k, v in result.about.items() if k != "warning"}
-        return list(about.items())
-    settings = getattr(result, "get_params", _no_params)(deep=False)
+        return [(k, str(v)) for k, v in result.about.items() if k != "warning"]
+    settings: Any = getattr(result, "get_params", lambda deep: {})(deep=False)
     return [(name, setting_text(settings[name])) for name in sorted(settings)]
 
 

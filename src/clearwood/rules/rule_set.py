@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from clearwood._tables import is_read_in_blocks
+from clearwood._warned_once import warned_once
 from clearwood._words.labels import check_text, prediction_text, printable, type_text
 from clearwood.columns.feature_space import EncodedTable, FeatureSpace, is_frame
 from clearwood.columns.some_rows import map_rows
 from clearwood.columns.sparse_tables import columns_of, is_sparse
 from clearwood.columns.validation import check_known_labels
-from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.outcomes import Outcome, outcome_of
 from clearwood.results import Result

@@ -24,6 +24,7 @@ from clearwood._tables.learning import (
     sample_of,
     select_used_columns,
 )
+from clearwood._warned_once import warned_once
 from clearwood.columns.info import shown_names
 from clearwood.columns.validation import (
     check_apart,
@@ -31,7 +32,6 @@ from clearwood.columns.validation import (
     check_target,
     check_weight,
 )
-from clearwood.columns.warned_once import warned_once
 from clearwood.discretize import LevelCoder
 from clearwood.exceptions import InputError
 from clearwood.sampling import Chains, Diagnosis, Sampler, run_chains

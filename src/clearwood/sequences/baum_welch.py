@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric.logspace import overrelaxed
+from clearwood._warned_once import users_level
 from clearwood._words.labels import type_text
-from clearwood.columns.warned_once import users_level
 from clearwood.distributions import Emission
 from clearwood.distributions.categorical import draw_rows, shares
 from clearwood.exceptions import InputError, InterruptedFitWarning
@@ -220,15 +220,16 @@ class GivenStart(NamedTuple):
         fits = self.parameters.emission.shape == wanted
         if not fits or self.labels not in (None, _labels_of(model)):
             raise InputError(
-                "start is a model of other symbols, labels or columns than those of X, "
-                "or of another covariance_type."
+                "start is a model of other symbols, labels, columns or point masses "
+                "than those of X, or of another covariance_type."
             )
         return self.parameters
 
 
 def _labels_of(model: Any) -> tuple[Any, ...] | None:
     if hasattr(model, "features_"):
-        return tuple(model.features_.categories)
+        masses = getattr(model, "point_masses_", {})
+        return *model.features_.categories, tuple(masses.items())
     return tuple(model.symbols_) if hasattr(model, "symbols_") else None
 
 

@@ -85,7 +85,8 @@ class HiddenMarkovModel(BaseEstimator):
         ``"categorical"``: one symbol per step, of any type; a string is a sequence of
         characters. ``"bernoulli"``: columns of 0 and 1, independent given the state.
         ``"gaussian"``: columns of numbers. ``"mixed"``: a frame; columns of strings or
-        declared categories are independent given the state, numbers are normal.
+        declared categories are independent given the state, numbers are normal but for
+        their point masses, values that many cells share, as in `MiniSPN`.
     covariance_type : {"full", "diag"}, default="full"
         Covariance structure of numbers, given the state.
     algorithm : {"gibbs", "em"}, default="gibbs"
@@ -119,7 +120,10 @@ class HiddenMarkovModel(BaseEstimator):
         Of symbols; of 1 in every column for ``"bernoulli"``; for ``"mixed"`` a dict of
         such arrays, by column.
     means_, covars_ : ndarray of shape (n_states, d) and (n_states, d, d)
-        Of numbers.
+        Of numbers; for ``"mixed"`` of those that are at no point mass.
+    point_masses_ : dict of str to tuple of float
+        For ``"mixed"``, by column. ``emissionprob_["income, point mass"]`` has the
+        probabilities that the income is at none of them, and at each.
     symbols_ : ndarray of shape (n_symbols,)
         The columns of ``emissionprob_``; 0, 1, ... where it was set by hand.
     unseen_prob_ : float

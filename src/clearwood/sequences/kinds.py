@@ -7,12 +7,18 @@ Each type knows the names of its parameters in hmmlearn: ``emissionprob_``,
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import info_with
+from clearwood.columns.table_variables import (
+    NumericColumn,
+    TableVariables,
+    point_masses_of,
+)
 from clearwood.columns.validation import LARGEST_VALUE, check_table
 from clearwood.columns.variables import NOTHING, read_variables
 from clearwood.distributions import (
@@ -21,6 +27,8 @@ from clearwood.distributions import (
     JointEmission,
     NormalEmission,
     NormalInverseWishart,
+    PointMassEmission,
+    normal_prior,
 )
 from clearwood.distributions.categorical import shares_fault
 from clearwood.distributions.partial_normal import is_definite
@@ -31,11 +39,6 @@ from clearwood.sequences.symbols import (
     symbol_codes,
     symbols_in,
 )
-
-KAPPA, PER_MISSING = 1.0, 3.0
-"""Pseudo-rows of the prior of a mean: the thesis has N(mu | 0, Sigma); and further ones
-of it, and of the variance of every column, per missing cell that an observed one stands
-for."""
 
 
 class Kind(Protocol):
@@ -143,6 +146,10 @@ class _Table:
 
     def values(self, model: Any, X: Any) -> np.ndarray:
         """Encode data as rows of float64; see ``Kind``."""
+        return self.rows(model, X)
+
+    def rows(self, model: Any, X: Any) -> np.ndarray:
+        """Encoded rows of the table."""
         if hasattr(model, "features_"):
             features, X = model.features_, check_table(model, X, reset=False)
         else:  # set by hand
@@ -234,7 +241,20 @@ class Normals(_Table):
 
 
 class Mixed(_Table):
-    """A frame: independent discrete columns, and jointly normal numbers."""
+    """A frame: independent discrete columns, and jointly normal numbers.
+
+    Whether a number is at a point mass, and which, is a further discrete column; there
+    the number is missing.
+    """
+
+    def columns(self, model: Any, X: Any) -> dict[str, Any]:
+        """Attributes that describe the columns of the training data; see ``Kind``."""
+        X = check_table(model, X, reset=True)
+        features = self._features(model, X)
+        columns = zip(features.names, features.categories, features.encode(X).T)
+        every = ((n, point_masses_of(own)) for n, levels, own in columns if not levels)
+        masses = {name: own for name, own in every if own}
+        return {"features_": features, "point_masses_": masses}
 
     def _features(self, model: Any, X: Any) -> FeatureSpace:
         features = read_variables(X)
@@ -242,15 +262,19 @@ class Mixed(_Table):
         return features
 
     def values(self, model: Any, X: Any) -> np.ndarray:
-        """Encode data as rows of float64; an unknown label counts as missing."""
-        values = super().values(model, X)
+        """Encode data as rows of float64; see ``Kind``."""
+        return table_variables(model).to_variables(self.rows(model, X))
+
+    def rows(self, model: Any, X: Any) -> np.ndarray:
+        """Encoded rows of the table; an unknown label counts as missing."""
+        values = super().rows(model, X)
         labels = [d for d, own in enumerate(model.features_.categories) if own]
         values[:, labels] = np.where(values[:, labels] < 0, np.nan, values[:, labels])
         return values
 
     def _groups(self, model: Any) -> tuple[list[int], list[tuple[int, int]]]:
         """Numeric columns, and categorical ones with their numbers of classes."""
-        every = list(enumerate(model.features_.categories))
+        every = list(enumerate(table_variables(model).variables.categories))
         return [d for d, own in every if own is None], [
             (d, len(own)) for d, own in every if own is not None
         ]
@@ -266,14 +290,28 @@ class Mixed(_Table):
             parts.append(
                 (plain, normal_prior(values[:, plain], model.n_states_, is_diagonal))
             )
-        return JointEmission(parts)
+        return self._of_cells(model, parts)
+
+    def _of_cells(
+        self, model: Any, parts: list[tuple[list[int], Emission]]
+    ) -> Emission:
+        """Joint emission, whose expected numbers are those of the columns."""
+        plain, labels = self._groups(model)
+        ends = np.cumsum([0, *(n for _, n in labels)]).tolist()
+        shares = {d: slice(*ends[i : i + 2]) for i, (d, _) in enumerate(labels)}
+        table, n = table_variables(model), ends[-1]
+        masses = [
+            (n + plain.index(d), shares[place], table.numbers[d].point_masses)  # type: ignore[union-attr]
+            for d, place in table.place_of.items()
+        ]
+        return PointMassEmission(parts, masses) if masses else JointEmission(parts)
 
     def named(self, model: Any, parameters: np.ndarray) -> dict[str, Any]:
         """Parameters as attributes; see ``Kind``."""
         plain, labels = self._groups(model)
         ends = np.cumsum([n for _, n in labels], dtype=int)
         *tables, rest = np.split(parameters, ends, axis=1)
-        names = [model.features_.names[d] for d, _ in labels]
+        names = [table_variables(model).variables.names[d] for d, _ in labels]
         numbers = Normals().named(model, rest) if plain else {}
         return {"emissionprob_": dict(zip(names, tables)), **numbers}
 
@@ -287,7 +325,7 @@ class Mixed(_Table):
         parts: list[tuple[list[int], Emission]] = [
             ([d], CategoricalEmission((1.0,) * n)) for d, n in labels
         ]
-        names = model.features_.names
+        names = table_variables(model).variables.names
         tables = [
             rows_of_shares(names[d], model.emissionprob_[names[d]], (n_states, n))
             for d, n in labels
@@ -296,15 +334,33 @@ class Mixed(_Table):
             own, table = Normals().emission(model, n_states)
             parts.append((plain, own))
             tables.append(table)
-        return JointEmission(parts), np.hstack(tables)
+        return self._of_cells(model, parts), np.hstack(tables)
 
     def cells(self, model: Any, values: np.ndarray) -> np.ndarray:
         """Decode sampled rows; see ``Kind``."""
-        cells = values.astype(object)
+        rows = table_variables(model).to_rows(values)
+        cells = rows.astype(object)
         for d, labels in enumerate(model.features_.categories):
             if labels is not None:
-                cells[:, d] = [labels[int(code)] for code in values[:, d]]
+                cells[:, d] = [labels[int(code)] for code in rows[:, d]]
         return cells
+
+
+def table_variables(model: Any) -> TableVariables:
+    """Variables of the columns of a table: those with point masses have two."""
+    features, masses = model.features_, getattr(model, "point_masses_", {})
+    numbers = tuple(
+        NumericColumn(masses.get(name, ())) if levels is None else None
+        for name, levels in zip(features.names, features.categories)
+    )
+    return replace(TableVariables.plain(features), numbers=numbers)
+
+
+def table_rows(model: Any, X: Any) -> np.ndarray:
+    """Encoded rows of a table, for a model of several columns."""
+    kind = KINDS[model.emission]
+    assert isinstance(kind, _Table)
+    return kind.rows(model, X)
 
 
 KINDS: dict[str, Kind] = {
@@ -316,32 +372,6 @@ KINDS: dict[str, Kind] = {
 
 
 # Normal columns
-
-
-def normal_prior(values: np.ndarray, n_states: int, diagonal: bool) -> Emission:
-    """Normal-inverse-Wishart prior with the overall mean and a share of the variances.
-
-    The prior covariance of a state is the overall one, without correlations, over
-    ``n_states ** (2 / n_columns)``, as for equal parts of the space (Fraley and
-    Raftery, 2007), with the fewest pseudo-rows for which a mean exists; and with more
-    where cells are missing, since expectations in their place would outweigh these. A
-    constant column counts as if it varied by 1e-6 of its value.
-    """
-    if diagonal:
-        columns = values.T[:, :, None]
-        return JointEmission(
-            [([d], normal_prior(own, n_states, False)) for d, own in enumerate(columns)]
-        )
-    d, mu = values.shape[1], np.nanmean(values, axis=0)
-    gap = values - mu
-    variance = np.nanmean(gap**2, axis=0)
-    constant = np.nanmin(values, axis=0) == np.nanmax(values, axis=0)
-    variance[constant] = 1e-12 * np.where(mu == 0, 1.0, mu**2)[constant]
-    missing = np.isnan(values).mean()
-    more = PER_MISSING * missing / (1.0 - missing)
-    psi = np.diag(variance) / n_states ** (2.0 / d) * (1.0 + d * more)
-    prior = NormalInverseWishart(mu, KAPPA + more, d + 2.0 + d * more, psi)
-    return NormalEmission(prior)
 
 
 def normal_model(

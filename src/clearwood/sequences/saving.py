@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood import codec
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.gibbs import thinned_indices
 from clearwood.sequences.sequence_model import StateModel
@@ -30,6 +31,7 @@ PARTS = (
     codec.Field("mean_length", LENGTH, "mean_length_", absent=codec.UNSET, null=True),
     *codec.COLUMNS,
     codec.Features(optional=True),
+    codec.Field("point_masses", codec.tuple_of(codec.POINT_MASSES), absent=()),
     codec.Array("history", "f"),
     codec.Array("log_likelihood", "f", "1"),
     codec.Array("startprob", "f", "states"),
@@ -50,10 +52,31 @@ def _take(found: HiddenMarkovModel) -> dict[str, Any]:
         **own._asdict(),
         **{f"draws_{name}": part[kept] for name, part in every._asdict().items()},
         "features": getattr(found, "features_", None),
+        "point_masses": _point_masses(found),
         "unseen_prob": float(getattr(found, "unseen_prob_", 0.0)),
         "log_likelihood": [getattr(found, "log_likelihood_", np.nan)],
         "history": getattr(found, "history_", None) or (),
     }
+
+
+def _point_masses(found: HiddenMarkovModel) -> Any:
+    """Of every column, if any has some."""
+    masses = getattr(found, "point_masses_", {})
+    if not masses:
+        return codec.UNSET
+    return tuple(masses.get(name, ()) for name in found.features_.names)
+
+
+def _by_name(
+    masses: tuple[tuple[float, ...], ...], features: FeatureSpace
+) -> dict[str, tuple[float, ...]]:
+    """Point masses by column; files have them for all columns, or not at all."""
+    are_numbers = [own is None for own in features.categories]
+    fits = len(masses) in (0, len(are_numbers)) and all(
+        is_number for own, is_number in zip(masses, are_numbers) if own
+    )
+    codec.require(fits, "point_masses", "one list per column, empty for labels")
+    return {name: own for name, own in zip(features.names, masses) if own}
 
 
 def _make(kind: Any, values: dict[str, Any]) -> HiddenMarkovModel:
@@ -65,6 +88,8 @@ def _make(kind: Any, values: dict[str, Any]) -> HiddenMarkovModel:
         found.features_ = features
     is_mixed = found.emission == "mixed"
     codec.require(features or not is_mixed, "features", "columns", "none")
+    if is_mixed:
+        found.point_masses_ = _by_name(values["point_masses"], features)
     if found.emission == "categorical":
         found.n_features_in_, found.unseen_prob_ = 1, values["unseen_prob"]
     own, draws = (

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from clearwood._numeric.distinct import distinct
+from clearwood._warned_once import users_level
 from clearwood.columns.cells import is_missing, unwrapped
 from clearwood.columns.sparse_tables import accepted
-from clearwood.columns.warned_once import users_level
 from clearwood.distributions.categorical import UNSEEN
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
 

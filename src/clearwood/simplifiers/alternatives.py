@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearwood._warned_once import warned_once
 from clearwood._words.labels import type_text
 from clearwood.columns.validation import check_excluded
-from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.outcomes import OUTCOMES
 from clearwood.results import Result

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.labels import marked_names
 from clearwood.columns.validation import check_signs
 from clearwood.rules import RuleSet, Training, build_rule_list
 from clearwood.rules.building.monotone import expected_in_order
@@ -30,7 +31,6 @@ from clearwood.simplifiers._common.base import (
     CORE,
     RuleClassifierMixin,
     RuleRegressorMixin,
-    in_words,
 )
 from clearwood.simplifiers._common.cross_fitting import Change
 from clearwood.simplifiers._common.scoring import (
@@ -162,7 +162,8 @@ class _RuleList(BaseSizePath):
 
     def _about(self) -> dict[str, str]:
         rising, falling = self._signs == 1, self._signs == -1
-        limits = in_words(self.bins_.features, increasing=rising, decreasing=falling)
+        names = self.bins_.features.names
+        limits = marked_names(names, increasing=rising, decreasing=falling)
         return {"method": "list", **limits}
 
 

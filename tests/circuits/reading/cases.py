@@ -6,7 +6,7 @@ import pandas as pd
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.nodes import Product, Sum
-from clearwood.circuits.table_variables import NumericColumn, TableVariables
+from clearwood.columns.table_variables import NumericColumn, TableVariables
 from clearwood.distributions import (
     Bernoulli,
     Categorical,

@@ -21,7 +21,8 @@ from clearwood.circuits.reading.profiles import (
 )
 from clearwood.circuits.reading.strengths import strengths
 from clearwood.columns.schema import features_of
-from clearwood.distributions import Bernoulli, Categorical
+from clearwood.columns.table_variables import LogScale, NumericColumn
+from clearwood.distributions import Bernoulli, Categorical, Gaussian
 from clearwood.rules import FeatureSpace
 
 FEW = settings(max_examples=25)
@@ -148,6 +149,32 @@ def test_a_circuit_may_be_deeper_than_python_recurses():
 )
 def test_numbers_have_the_digits_that_their_deviation_gives(mean, deviation, text):
     assert Moments(mean, deviation**2).numbers() == text
+
+
+def test_skewed_columns_have_quartiles_in_place_of_a_deviation():
+    column = NumericColumn(scale=LogScale(2.0, 0.5), places=1, range=(2.0, 900.0))
+    numbers, weights = (column,), np.array([0.3, 0.7])
+    leaves = Gaussian(0, 1.0, 0.25), Gaussian(0, 4.0, 1.0)
+    found = profile_of(Sum(weights, leaves), numbers)[0]
+    rng = np.random.default_rng(0)
+    which = rng.random(400_000) < 0.7
+    number = rng.normal(np.where(which, 4, 1), np.where(which, 1, 0.5))
+    cells = column.from_number(number)
+    wanted = np.quantile(cells, (0.25, 0.5, 0.75))
+    quartiles = [found.skewed.quantile(p) for p in (0.25, 0.5, 0.75)]
+    assert quartiles == pytest.approx(wanted, rel=0.02)
+    assert [round(x, 1) for x in quartiles] == quartiles
+    assert found.skewed.quantile(1e-9) == 2.0  # in the range of the cells
+    alone = profile_of(leaves[0], numbers)[0]
+    features = FeatureSpace(("income",), (None,))
+    same_text([
+        found.words(()), found.brief(alone, ()), found.numbers(),
+        column_words(features, 0, alone, found),
+        column_words(features, 0, alone.with_point_mass(5.0, 0.97), found),
+    ])  # fmt: skip
+    # Of pooled parts it is the same.
+    pooled = type(found).pooled(weights, [profile_of(x, numbers)[0] for x in leaves])
+    assert pooled.numbers() == found.numbers()
 
 
 def test_a_cell_has_few_digits():

@@ -23,7 +23,7 @@ from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import conditionals
 from clearwood.circuits.reading.anomalies import NEW, anomaly_scores, top_entries
 from clearwood.circuits.reading.section import section
-from clearwood.circuits.table_variables import (
+from clearwood.columns.table_variables import (
     LogScale,
     NumericColumn,
     TableVariables,
@@ -48,9 +48,9 @@ def told(rows):
     return section(stand_in(clinic()), table(rows))
 
 
-def page(tmp_path, circuit, X=None):
+def page(tmp_path, circuit, X=None, show_rows=True):
     path = tmp_path / "page.html"
-    report(stand_in(circuit), path, X=X, overwrite=True)
+    report(stand_in(circuit), path, X=X, show_rows=show_rows, overwrite=True)
     return path.read_text(encoding="utf-8")
 
 

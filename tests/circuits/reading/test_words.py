@@ -10,7 +10,7 @@ from clearwood.circuits.nodes import Product, Sum
 from clearwood.circuits.queries.conditioning import condition
 from clearwood.circuits.reading.outline import MOST_CLUSTERS, clusters_of, outline
 from clearwood.circuits.reading.profiles import Shares, profile_of
-from clearwood.circuits.table_variables import NumericColumn, TableVariables
+from clearwood.columns.table_variables import NumericColumn, TableVariables
 from clearwood.distributions import (
     Bernoulli,
     ChowLiuTree,

@@ -238,12 +238,12 @@ def test_a_change_is_told_with_all_values_that_do_as_well():
 def test_a_report_says_where_the_average_fails(tmp_path):
     rules, target = values(), np.array([31.0, 31, 11, 22, 0])
     page = summarize(rules, X=ROWS, model=target)
-    worst = page["failures"]["lines"][0]
+    worst = page["failures"]["disagreements"][0]
     assert worst["rule"] == "3"
     same_text(worst["values"])
-    assert page["failures"]["lines"][1]["rule"] == "1, 2"
+    assert page["failures"]["disagreements"][1]["rule"] == "1, 2"
     path = tmp_path / "page.html"
-    report(rules.described_on(ROWS), path, X=ROWS, model=target)
+    report(rules.described_on(ROWS), path, X=ROWS, model=target, show_rows=True)
     text = path.read_text()
     same_lines(text)
     assert ">5 rows<" in text

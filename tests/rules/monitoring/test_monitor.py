@@ -1,6 +1,7 @@
 """Monitoring of rules, where the truth is known."""
 
 import dataclasses
+import html
 import math
 
 import numpy as np
@@ -19,6 +20,7 @@ from clearwood.rules import (
     RuleList,
     RuleSum,
 )
+from clearwood.rules.monitoring.section import section
 
 SPACE = FeatureSpace(("dose", "ward", "age"), (None, ("west", "north"), None))
 LIST = RuleList(
@@ -290,3 +292,21 @@ WRONG = {
 def test_bad_arguments_are_refused(wrong):
     with refuses(cw.exceptions.InputError):
         cw.monitor(LIST, **{"X": table(20, 10)} | WRONG[wrong])
+
+
+def test_the_page_has_every_check_group_and_rule(old, tmp_path):
+    new = table(500, 1, dose=0.3)
+    found = cw.monitor(LIST, new, labels(new, 2), reference=old[0], by="site")
+    shown = section(found)
+    assert [line[0] for line in shown["checks"]] == [
+        one.subject for one in found.quantities
+    ]
+    assert [found.quantities[i] for i in shown["marked"]] == list(found.signals)
+    assert [line["label"] for line in shown["groups"]] == ["A", "B"]
+    cw.report(found, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    cells = [cell for line in shown["checks"] for cell in line if cell]
+    assert all(html.escape(cell) in page for cell in cells)
+    assert page.count('<tr role="row" class="chosen">') == len(found.signals) > 0
+    assert "dose &gt; 0.7" in page
+    refuses(lambda: cw.report(found, tmp_path / "other.html", X=new))

@@ -59,6 +59,17 @@ def test_steps_without_a_symbol_are_a_box_among_letters(tmp_path):
     assert "▯" not in page_of(of_text(), tmp_path, "ab")
 
 
+def test_the_page_states_whether_its_steps_are_held_out(tmp_path):
+    both = []
+    for held_out_from in (None, "model"):
+        path = tmp_path / f"{held_out_from}.html"
+        cw.report(of_text(), path, X=TEXT, held_out_from=held_out_from)
+        both.append(path.read_text(encoding="utf-8"))
+    unknown, new = both
+    same_lines(new)
+    same_lines(unknown)
+
+
 class _Labels(HTMLParser):
     def __init__(self):
         super().__init__()

@@ -1,7 +1,8 @@
 import numpy as np
+import pandas as pd
 import pytest
 from tests.sequences.reading.markov import of_flags, of_patients, of_text
-from tests.wording import refuses
+from tests.wording import refuses, same_text
 
 import clearwood as cw
 from clearwood._words.numbers import share_text
@@ -74,6 +75,26 @@ def test_shares_are_those_of_sequences_like_those_of_the_fit():
     assert found == pytest.approx(smoothed, abs=0.05)
     long = expected_share(hmm.startprob_, hmm.transmat_)
     assert np.abs(long - smoothed).max() > 0.3
+
+
+def test_point_masses_stand_before_the_moments_of_other_cells():
+    rng = np.random.default_rng(0)
+    is_wet = np.arange(200) // 20 % 2
+    rain = np.where(rng.random(200) < 0.8 - 0.7 * is_wet, 0, rng.gamma(9, 1, 200))
+    rain[40:60] = 0
+    X = pd.DataFrame({"rain": rain, "heat": rng.normal(30 - 9 * is_wet, 2)})
+    hmm = cw.HiddenMarkovModel(
+        2, emission="mixed", algorithm="em", n_init=8, random_state=0
+    ).fit(X)
+    states = markov_states(hmm)
+    same_text([state.emits[0].text for state in states])
+    # In standard deviations of all cells of the column.
+    at = hmm.emissionprob_["rain, point mass"][:, 0]
+    means = at * hmm.means_[:, 0]
+    share = np.array([state.share for state in states])
+    far = (means - share @ means) / rain.std()
+    found = [state.emits[0].far for state in states]
+    assert found == pytest.approx(far, rel=0.05)
 
 
 def test_something_else_is_refused():

@@ -73,15 +73,15 @@ def test_predict_is_the_printed_rules_and_not_the_soft_posterior(cancer):
     )
 
 
-def test_the_best_restart_is_that_of_most_merit(cancer, monkeypatch):
+@pytest.mark.parametrize(
+    ("preset", "key"), [(None, "fidelity"), ("paper", "soft_fidelity")]
+)
+def test_the_best_restart_is_that_of_most_merit(cancer, preset, key):
     X, y, forest = cancer
-    for choose_by, key in (("rules", "fidelity"), ("soft", "soft_fidelity"),
-                           ("bound", "bound")):  # fmt: skip
-        monkeypatch.setattr(cw.FABRulesClassifier, "_choose_by", choose_by)
-        fab = quick(forest).fit(X, y)
-        values = [restart[key] for restart in fab.restarts_]
-        assert values[fab.selected_] == max(values)
-        assert len(set(values)) > 1
+    fab = quick(forest, preset=preset).fit(X, y)
+    values = [restart[key] for restart in fab.restarts_]
+    assert values[fab.selected_] == max(values)
+    assert len(set(values)) > 1
 
 
 @pytest.mark.parametrize("method", ["fab", "em"])

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._numeric.progress import progress
+from clearwood._warned_once import users_level
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.productions import SearchSpace, Subcircuit
 from clearwood.circuits.nodes import Node
-from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InterruptedFitWarning
 
 BEST = 0.5

@@ -11,8 +11,8 @@ import numpy as np
 from clearwood._numeric import product
 from clearwood._numeric.logspace import log_of
 from clearwood.circuits.nodes import Node, Product, Sum, fold, with_children
-from clearwood.circuits.table_variables import TableVariables
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.table_variables import TableVariables
 from clearwood.distributions import Categorical, Leaf, MultivariateGaussian
 from clearwood.distributions.categorical import OfLevels
 from clearwood.exceptions import InputError

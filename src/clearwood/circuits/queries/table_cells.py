@@ -11,8 +11,8 @@ from clearwood._numeric import bisect
 from clearwood._numeric.logspace import log_of
 from clearwood.circuits.queries.shares import LevelShares, ValueShares, conditionals
 from clearwood.circuits.queries.surprisal import surprisals
-from clearwood.circuits.table_variables import NumericColumn, log_seen
 from clearwood.columns.cells import UNSEEN
+from clearwood.columns.table_variables import NumericColumn, log_seen
 
 if TYPE_CHECKING:
     from clearwood.circuits.circuit import Circuit

@@ -22,15 +22,16 @@ from clearwood.circuits.queries.table_cells import (
 )
 from clearwood.circuits.reading.profiles import (
     Facts,
+    LogMixture,
     Moments,
     Shares,
     label_words,
 )
 from clearwood.circuits.reading.strengths import N_DRAWS
-from clearwood.circuits.table_variables import encoded
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import DATES, date_text
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.table_variables import encoded
 
 THOUSAND = 1000.0
 """From here on numbers have separators of thousands."""
@@ -198,6 +199,13 @@ def facts_by_row(found: LevelShares | CellShares) -> dict[int, Facts]:
     facts = [
         Moments(*pair) for pair in zip(found.mean.tolist(), (found.sd**2).tolist())
     ]
+    if found.column.scale is not None and not found.column.point_masses:
+        own = found.number
+        normals = zip(own.weight, own.mean_of, own.sd_of**2)
+        facts = [
+            moments._replace(skewed=LogMixture(found.column, *normal))
+            for moments, normal in zip(facts, normals)
+        ]
     for value, shares in zip(found.column.point_masses, found.at.T.tolist()):
         facts = [own.with_point_mass(value, share) for own, share in zip(facts, shares)]
     return dict(zip(rows, facts))

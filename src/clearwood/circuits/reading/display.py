@@ -216,9 +216,10 @@ class CircuitDisplay(Display):
         more = f" Not shown: {hidden:,} columns that differ less." if hidden else ""
         return (
             "From left to right: clusters of rows, each as wide as its share. Numbers: "
-            "the mean, or the share of a value that nearly all rows have, or of a "
-            "level (of several, the one that distinguishes the cluster most). Colours: "
-            "the deviation from all rows, in standard deviations."
+            "the mean, the median of a skewed column, or the share of a value that "
+            "nearly all rows have, or of a level (of several, the one that "
+            "distinguishes the cluster most). Colours: the deviation of the mean or "
+            "share from all rows, in standard deviations."
             f"{more}"
         )
 

@@ -12,9 +12,10 @@ import numpy as np
 from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, share_text, short_text
 from clearwood.circuits.nodes import Node, Product, Sum
-from clearwood.circuits.table_variables import NumericColumn
+from clearwood.circuits.queries.shares import ValueShares
 from clearwood.columns.dates import DATES, date_text, value_text
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.table_variables import NumericColumn
 from clearwood.distributions import Leaf
 from clearwood.distributions.categorical import OfLevels
 from clearwood.rules.conditions import name_text
@@ -108,6 +109,46 @@ class Shares(NamedTuple):
         return share if two else f"{label_words(labels[level])}: {share}"
 
 
+class LogMixture(NamedTuple):
+    """Distribution of a skewed column, off its point masses.
+
+    Attributes
+    ----------
+    column : NumericColumn
+        With a logarithmic scale.
+    weight, mean, variance : ndarray of shape (n_components,)
+        Of normal distributions on that scale.
+    """
+
+    column: NumericColumn
+    weight: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+
+    @classmethod
+    def pooled(cls, weights: np.ndarray, parts: Sequence[LogMixture]) -> LogMixture:
+        """Mixture of several."""
+        own = [w * part.weight for w, part in zip(weights, parts)]
+        mean, variance = zip(*(part[2:] for part in parts))
+        return cls(parts[0].column, *map(np.concatenate, (own, mean, variance)))
+
+    def quantile(self, share: float) -> float:
+        """Quantile, in the units of the table and rounded as its cells."""
+        nothing = np.empty((1, 0))
+        found = ValueShares(
+            np.zeros(1, dtype=np.intp), self.weight[None], self.mean[None],
+            np.sqrt(self.variance)[None], nothing, nothing, nothing,
+        ).quantile(share)  # fmt: skip
+        return float(self.column.rounded(self.column.from_number(found))[0])
+
+    def text(self, share: float) -> str:
+        """Quantile to three digits."""
+        value = self.quantile(share)
+        if not 1e3 <= abs(value) < 1e6:
+            return short_text(value)
+        return _fixed(value, 2 - math.floor(math.log10(abs(value))))
+
+
 class Moments(NamedTuple):
     """Mean and variance of a continuous column.
 
@@ -116,18 +157,24 @@ class Moments(NamedTuple):
     mean, variance : float
     point_mass : tuple of float, optional
         The value of nearly all rows, and their share.
+    skewed : LogMixture, optional
+        Distribution of a skewed column, whose quartiles are shown.
     """
 
     mean: float
     variance: float
     point_mass: tuple[float, float] | None = None
+    skewed: LogMixture | None = None
 
     @classmethod
     def pooled(cls, weights: np.ndarray, parts: Sequence[Moments]) -> Moments:
         """Mixture of several."""
         mean, variance = np.array([part[:2] for part in parts]).T
         middle = float(weights @ mean)
-        return cls(middle, float(weights @ (variance + (mean - middle) ** 2)))
+        spread = float(weights @ (variance + (mean - middle) ** 2))
+        every = [part.skewed for part in parts if part.skewed is not None]
+        skewed = LogMixture.pooled(weights, every) if every else None
+        return cls(middle, spread, skewed=skewed)
 
     @property
     def sd(self) -> float:
@@ -152,7 +199,7 @@ class Moments(NamedTuple):
         return difference / of_all.sd if of_all.variance else 0.0
 
     def words(self, labels: Sequence[object], kind: str = "number") -> str:
-        """Mean and standard deviation, or the value of nearly all rows."""
+        """Mean and deviation, quartiles, or the value of nearly all rows."""
         if self.point_mass is None:
             return self.numbers(kind)
         value, share = self.point_mass
@@ -165,16 +212,21 @@ class Moments(NamedTuple):
     def compared(
         self, of_all: Moments, labels: Sequence[object], kind: str = "number"
     ) -> str:
-        """Both here and, in brackets, among all rows."""
+        """Both here and, in brackets, among all rows; there of quartiles the median."""
+        if of_all.skewed is not None and of_all.point_mass is None:
+            median = of_all.brief(of_all, labels, kind)
+            return f"{self.words(labels, kind)} (median {median})"
         return f"{self.words(labels, kind)} ({of_all.words(labels, kind)})"
 
     def brief(
         self, of_all: Moments, labels: Sequence[object], kind: str = "number"
     ) -> str:
-        """Mean alone, rounded to the digits of the deviation, but few."""
+        """Mean alone, rounded to the digits of the deviation, but few; or median."""
         if self.point_mass is not None:
             value, share = self.point_mass
             return f"{value_text(value, kind)}: {share_text(share)}"
+        if self.skewed is not None:
+            return self.skewed.text(0.5)
         if kind in DATES:
             return date_text(round(self.mean))
         if not self.mean:
@@ -185,7 +237,10 @@ class Moments(NamedTuple):
         return _fixed(self.mean, places)
 
     def numbers(self, kind: str = "number") -> str:
-        """Text of mean ± deviation, to two digits of the deviation."""
+        """Text of mean ± deviation, to two digits of the deviation; or of quartiles."""
+        if self.skewed is not None:
+            low, middle, high = map(self.skewed.text, (0.25, 0.5, 0.75))
+            return f"median {middle}, quartiles {low} and {high}"
         deviation = self.sd
         if not deviation > 0:
             is_date = kind in DATES
@@ -252,8 +307,13 @@ def facts_of(leaf: Leaf, numbers: Numbers = ()) -> Iterator[tuple[int, Facts]]:
             yield one.variable, Shares(one.probabilities)
         else:
             number = numbers[one.variable] if one.variable < len(numbers) else None
-            mean, variance = (number or PLAIN).moments(one.mean, one.variance)
-            yield one.variable, Moments(float(mean), float(variance))
+            number, skewed = number or PLAIN, None
+            if number.scale is not None:
+                own = np.array([[1.0], [one.mean], [one.variance]])
+                skewed = LogMixture(number, *own)
+            mean, variance = number.moments(one.mean, one.variance)
+            moments = Moments(float(mean), float(variance), skewed=skewed)
+            yield one.variable, moments
 
 
 def leaves_below(node: Node) -> Iterator[tuple[Leaf, float]]:
@@ -292,7 +352,7 @@ def profile_of(node: Node, numbers: Numbers = ()) -> dict[int, Facts]:
     >>> mixture = Sum(np.array([0.5, 0.5]), (Gaussian(0, 1.0, 3.0),
     ...                                      Gaussian(0, 3.0, 3.0)))
     >>> profile_of(mixture)
-    {0: Moments(mean=2.0, variance=4.0, point_mass=None)}
+    {0: Moments(mean=2.0, variance=4.0, point_mass=None, skewed=None)}
     """
     parts: dict[int, list[Facts]] = defaultdict(list)
     weights: dict[int, list[float]] = defaultdict(list)

@@ -227,6 +227,7 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
     is_weak = is_weak_gain(circuit, gain)
     missing = np.isnan(cells_of(circuit, values)).mean(axis=0)
     is_cell = ~np.isin(np.arange(len(missing)), list(circuit.table.place_of.values()))
+    surprising = anomalous_rows(circuit, scored, found, labels)
     return {
         "n_rows": len(values),
         "n_scored": len(scored),
@@ -238,7 +239,8 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
         "missing": float(missing[is_cell].mean()),
         "columns": _predictability(found, possible, columns_of(circuit), missing),
         "n_hidden": max(circuit.n_columns - MOST_COLUMNS, 0),
-        "surprising": anomalous_rows(circuit, scored, found, labels),
+        "surprising": surprising,
+        "improbable_columns": improbable_columns(surprising),
         "labelled": labels is not None,
     }
 
@@ -307,6 +309,11 @@ def anomalous_rows(
         }
         for i, because in zip(order.tolist(), reasons)
     ]
+
+
+def improbable_columns(anomalies: list[dict[str, Any]]) -> list[str]:
+    """Columns of the improbable entries of anomalies, each once."""
+    return list(dict.fromkeys(e["column"] for one in anomalies for e in one["because"]))
 
 
 def _finite(value: float) -> float | None:

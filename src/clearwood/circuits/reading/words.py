@@ -19,9 +19,9 @@ from clearwood.circuits.reading.strengths import (
     is_weak_gain,
     strengths,
 )
-from clearwood.circuits.table_variables import OTHERWISE
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import shown_names
+from clearwood.columns.table_variables import OTHERWISE
 from clearwood.distributions import ChowLiuTree
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import name_text

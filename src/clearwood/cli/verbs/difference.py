@@ -23,7 +23,9 @@ from clearwood.exceptions import InputError
     shared.option("--max-rules", shared.FROM_1, "Maximum number of rules.", 5),
     *shared.CELLS,
     shared.random_state,
+    shared.report,
     shared.as_json,
+    shared.overwrite,
 )
 def difference(args: Any) -> Answer:
     """Compare the models OLD and NEW on the rows of DATA (CSV or Parquet).
@@ -58,7 +60,7 @@ def difference(args: Any) -> Answer:
         "differences": json.loads(found.to_frame().to_json(orient="records")),
         "rules": None if found.rules is None else json.loads(found.rules.to_json()),
     }
-    return Answer(summary, lambda: found)
+    return Answer(summary, lambda: found, found)
 
 
 def _model(path: str) -> Any:

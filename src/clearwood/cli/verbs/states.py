@@ -69,6 +69,7 @@ def states(args: Any) -> Answer:
         "X": parts.X_test,
         "y": parts.lengths_test,
         "title": f"States of {Path(args.data).name}",
+        "held_out_from": "model",
     }
     return Answer(summary, lambda: fill("states.txt", **summary), fitted, page=page)
 
@@ -117,6 +118,7 @@ def _read_table(args: Any) -> tuple[Any, list[int], str]:
 
 
 def _emission_of(frame: Any) -> str:
+    from clearwood.columns.table_variables import point_masses_of
     from clearwood.columns.variables import read_variables
 
     if (frame.isin([0, 1]) | frame.isna()).to_numpy().all():
@@ -124,7 +126,8 @@ def _emission_of(frame: Any) -> str:
     features = read_variables(frame)
     has_levels = [levels is not None for levels in features.categories]
     if not any(has_levels) and not any(own.is_time for own in features.info):
-        return "gaussian"
+        has_masses = any(point_masses_of(cells) for cells in features.encode(frame).T)
+        return "mixed" if has_masses else "gaussian"
     return "categorical" if has_levels == [True] else "mixed"
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._warned_once import warned_once
 from clearwood._words.labels import type_text
 from clearwood.columns.validation import check_target, check_weight
-from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.families import section_of
 from clearwood.outcomes.classes import positions_of

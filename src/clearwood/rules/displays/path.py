@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._warned_once import warned_once
 from clearwood._words.labels import type_text
 from clearwood.charts.chart import Axis, Chart, Panel
 from clearwood.charts.display import Display
 from clearwood.charts.marks import Area, Level, Mark, Points
-from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.outcomes import OUTCOMES
 from clearwood.rules import RuleScores

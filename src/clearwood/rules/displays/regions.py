@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._warned_once import warned_once
 from clearwood._words.labels import printable
 from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import COLOURS, MARKERS, colour, plain, wrapped
-from clearwood.columns.warned_once import warned_once
 from clearwood.rules import RuleList, RuleSet, RuleSum
 from clearwood.rules.displays.region_cells import (
     Box,

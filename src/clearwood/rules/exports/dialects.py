@@ -75,6 +75,7 @@ DIALECTS = {
 # Translated by sqlglot into the others; DuckDB's parser reads all of it.
 BASES = {
     **dict.fromkeys(ASKS_NAN, Dialect(has_nan=True, nan_is_large=False)),
+    "databricks": DIALECTS["duckdb"],
     "oracle": Dialect(cast=True, line_break="' || CHR({}) || '"),
     "redshift": DIALECTS["postgresql"],
     "snowflake": DIALECTS["postgresql"],

@@ -71,7 +71,7 @@ class Exportable:
         Parameters
         ----------
         dialect : {"standard", "duckdb", "mssql", "mysql", "postgresql", "sqlite", \
-"bigquery", "clickhouse", "oracle", "redshift", "snowflake", "spark"}
+"bigquery", "clickhouse", "databricks", "oracle", "redshift", "snowflake", "spark"}
             Quotation of names and text. The standard is read by SQLite, PostgreSQL and
             DuckDB; their own dialects also handle NaN (PostgreSQL, DuckDB) and columns
             that do not exist (SQLite). From "bigquery" on they are written by sqlglot
@@ -162,6 +162,88 @@ class Exportable:
         from clearwood.rules.exports.python import rules_to_python
 
         return rules_to_python(self, name)
+
+    def to_onnx(self: Any) -> Any:
+        """Export the rules as an ONNX model with the same predictions.
+
+        Each column that the rules use is an input of shape (n, 1), named as the column:
+        numbers, numeric categories and booleans as double, where NaN is missing; text
+        as string, where the empty text is missing. Outputs are ``prediction`` and, for
+        classes, ``probabilities`` (with an underscore if a column has that name).
+        Comparisons are in float64.
+
+        Returns
+        -------
+        onnx.ModelProto
+            ``SerializeToString()`` of it is the content of a file. Needs onnx (extra
+            ``onnx``).
+
+        Raises
+        ------
+        InputError
+            The rules use dates or categories of several types, or have no conditions;
+            the message gives the reason.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from onnxruntime import InferenceSession
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> rules = RuleList(
+        ...     rules=(Rule((Interval(0, low=5.25),), 31.2),),
+        ...     otherwise=Rule((), 22.3),
+        ...     features=FeatureSpace(("height",), (None,)))
+        >>> session = InferenceSession(rules.to_onnx().SerializeToString())
+        >>> session.run(["prediction"], {"height": np.array([[7.0], [3.5], [np.nan]])})
+        [array([31.2, 22.3, 22.3])]
+        """
+        from clearwood.rules.exports.runtimes.onnx import rules_to_onnx
+
+        return rules_to_onnx(self)
+
+    def to_pmml(self: Any) -> str:
+        """Export the rules as PMML 4.4 with the same predictions.
+
+        A list is a ``TreeModel`` with one leaf per rule, of which the first that holds
+        is taken. Sums and averages are a ``MiningModel`` of such trees, whose totals a
+        ``RegressionModel`` combines. Missing values need no treatment by the evaluator:
+        they are part of the predicates. Outputs are ``prediction`` and, for classes,
+        ``probability(...)`` of each.
+
+        Returns
+        -------
+        str
+            An XML document.
+
+        Raises
+        ------
+        InputError
+            The rules use dates, categories of several types, or characters that XML
+            does not have; the message gives the reason.
+
+
+        Examples
+        --------
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> rules = RuleList(
+        ...     rules=(Rule((Interval(0, low=5.25),), 31.2),),
+        ...     otherwise=Rule((), 22.3),
+        ...     features=FeatureSpace(("height",), (None,)), target="heating")
+        >>> _, _, tree = rules.to_pmml().partition("</MiningSchema>")
+        >>> print(tree[tree.index("    <Node>"):tree.index("  </TreeModel>")].rstrip())
+            <Node>
+              <True />
+              <Node score="31.2">
+                <SimplePredicate field="height" operator="greaterThan" value="5.25" />
+              </Node>
+              <Node score="22.3">
+                <True />
+              </Node>
+            </Node>
+        """
+        from clearwood.rules.exports.runtimes.pmml import rules_to_pmml
+
+        return rules_to_pmml(self)
 
     def to_sklearn(self: Any) -> Any:
         """Convert the rules to one fitted scikit-learn decision tree.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from clearwood.columns.feature_space import ZERO, FeatureSpace
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
+
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
 
 Piece = tuple[float, float]
 """``low < x <= high``; a ``low`` of minus infinity is included."""
@@ -84,6 +87,14 @@ class LabelQuestion:
     def nothing(self) -> bool:
         """Whether no label satisfies it."""
         return not self.labels and self.inside
+
+    def on_numbers(self, numbers: Iterable[float]) -> NumberQuestion:
+        """The question on numbers in place of the labels, in any order."""
+        pieces = [(math.nextafter(x, -math.inf), x) for x in sorted(numbers)]
+        if not self.inside:
+            ends = [-math.inf, *(x for piece in pieces for x in piece), math.inf]
+            pieces = list(zip(ends[::2], ends[1::2]))
+        return NumberQuestion(self.feature, tuple(pieces), self.missing)
 
 
 Question = NumberQuestion | LabelQuestion
@@ -160,6 +171,36 @@ def bounds_text(
     return f" {words['or']} ".join(texts)
 
 
+def has_text_cells(features: FeatureSpace, d: int) -> bool:
+    """Whether the cells of a feature are text, for tools whose columns have one type.
+
+    Booleans are numbers there.
+    """
+    labels = features.categories[d]
+    if labels is None or features.lookup[d] != "exact":
+        return labels is not None and features.lookup[d] == "hash"
+    kinds = {isinstance(label, str) for label in labels}
+    inexact = kinds == {False} and any(float(label) != label for label in labels)  # type: ignore
+    if len(kinds) > 1 or inexact:
+        raise InputError(
+            f"The categories of {features.names[d]!r} are neither all texts nor all "
+            "numbers that float64 holds; export the rules as Python or SQL (to_python, "
+            "to_sql)."
+        )
+    return kinds != {False}
+
+
+def refuse_times(rule_set: RuleSet, language: str) -> None:
+    """Raise an error if rules use dates."""
+    for d in sorted(rule_set.used_features):
+        if rule_set.features.info[d].is_time:
+            raise InputError(
+                f"The rules use the date {rule_set.features.names[d]!r}, but "
+                f"{language} compares numbers and texts only; export them as Python "
+                "or SQL (to_python, to_sql)."
+            )
+
+
 def plain_label(label: Any, what: str) -> Any:
     """A class label or category as plain text, number or boolean."""
     if isinstance(label, np.generic):
@@ -172,6 +213,18 @@ def plain_label(label: Any, what: str) -> Any:
     if isinstance(label, float) and not math.isfinite(label):
         raise InputError(f"Cannot export {what} {label!r}; it must be finite.")
     return label
+
+
+def plain_classes(rule_set: RuleSet) -> list[Any]:
+    """The classes as all text, all numbers or all booleans."""
+    labels = [plain_label(label, "the label") for label in rule_set.classes]
+    kinds = {type(label) for label in labels}
+    if len(kinds) > 1 and not kinds <= {int, float}:
+        raise InputError(
+            f"The classes {labels} are of several types; for this export they must "
+            "be all text, all numbers or all booleans."
+        )
+    return labels
 
 
 def finite_number(value: Any) -> float:

@@ -29,6 +29,7 @@ from clearwood.rules.exports.questions import (
     Piece,
     finite_number,
     questions_of,
+    refuse_times,
 )
 
 if TYPE_CHECKING:
@@ -184,17 +185,11 @@ def _values(rule_set: RuleSet) -> np.ndarray:
 def _numeric_questions(rule_set: RuleSet) -> list[list[NumberQuestion]]:
     """The questions of each rule, on numbers or on codes of text."""
     features = rule_set.features
+    refuse_times(rule_set, "a tree of scikit-learn")
     result = []
     for rule in rule_set:
         questions = []
         for question in questions_of(rule.conditions, features):
-            name = features.names[question.feature]
-            if features.info[question.feature].is_time:
-                raise InputError(
-                    f"The rules use the date {name!r}, but trees of scikit-learn "
-                    "compare numbers only; export them as Python or SQL (to_python, "
-                    "to_sql)."
-                )
             if isinstance(question, LabelQuestion):
                 question = _question_of_codes(question, features)
             questions.append(question)
@@ -227,11 +222,7 @@ def _question_of_codes(question: LabelQuestion, features: FeatureSpace) -> Any:
             "all texts nor all numbers that trees of scikit-learn can distinguish; "
             "export them as Python or SQL (to_python, to_sql)."
         )
-    pieces = [(math.nextafter(x, -math.inf), x) for x in sorted(points)]
-    if not question.inside:
-        ends = [-math.inf, *(x for piece in pieces for x in piece), math.inf]
-        pieces = list(zip(ends[::2], ends[1::2]))
-    return NumberQuestion(d, tuple(pieces), question.missing)
+    return question.on_numbers(points)
 
 
 def _nodes(rule_set: RuleSet, questions: list[list[NumberQuestion]]) -> _Nodes:

@@ -16,48 +16,68 @@ from clearwood._words.sentences import rows_in_words
 from clearwood.rules.decisions.in_words import aligned
 
 if TYPE_CHECKING:
+    from clearwood.rules.monitoring.groups import GroupErrors
     from clearwood.rules.monitoring.monitor import Monitoring
     from clearwood.rules.monitoring.quantities import Quantity
 
 
+HEAD = ["", "", "expected", "observed", "p", ""]
+
+
 def monitoring_text(found: Monitoring) -> str:
     """All tests, and the errors by group."""
+    lines = heading(found)
+    if found.quantities:
+        table = [HEAD, *map(quantity_cells, found.quantities)]
+        lines += ["", *aligned(table, 1, 5)]
+    if not math.isnan(found.stability_index):
+        lines += ["", stability_text(found)]
+    if found.groups:
+        rows = [
+            [printable(str(group.group)), f"{group.rows:,}", *group_cells(group)]
+            for group in found.groups
+        ]
+        lines += ["", *aligned([group_head(found), *rows])]
+    return "\n".join(lines)
+
+
+def heading(found: Monitoring) -> list[str]:
+    """What was compared, and how many checks signal a change."""
     than = "reference rows" if found.is_reference else "statistics of the rules"
     if found.is_estimate:
         than += " (the target, which they lack, with the estimates of the rules)"
     n = sum(one.signal or not math.isnan(one.p) for one in found.quantities)
     k = len(found.signals)
-    lines = [
-        f"Monitoring of {printable(found.target)} on {rows_in_words(found.n_rows)}, "
-        f"compared with the {than}",
+    return [
+        f"Monitoring of {printable(found.rules.target)} on "
+        f"{rows_in_words(found.n_rows)}, compared with the {than}",
         f"{k} of {n} check{'s' * (n != 1)} signal{'s' * (k == 1)} a change; "
         f"probability of any false signal at most {percent_text(found.error_rate)}"
         if n
         else "no test is possible: pass y, or reference rows",
     ]
-    if found.quantities:
-        head = ["", "", "expected", "observed", "p", ""]
-        lines += ["", *aligned([head, *map(_cells, found.quantities)], 1, 5)]
-    if not math.isnan(found.stability_index):
-        lines += ["", f"population stability index {found.stability_index:.2f}"]
-    if found.groups:
-        names = list(found.groups[0].errors)
-        rows = [
-            [
-                printable(str(group.group)),
-                f"{group.rows:,}",
-                *(
-                    rate.as_number() if name in ("RMSE", "bias") else rate.as_share()
-                    for name, rate in group.errors.items()
-                ),
-            ]
-            for group in found.groups
-        ]
-        lines += ["", *aligned([[printable(found.by), "rows", *names], *rows])]
-    return "\n".join(lines)
 
 
-def _cells(one: Quantity) -> list[str]:
+def stability_text(found: Monitoring) -> str:
+    """The population stability index."""
+    return f"population stability index {found.stability_index:.2f}"
+
+
+def group_head(found: Monitoring) -> list[str]:
+    """Head of a table of the errors by group."""
+    return [printable(found.by), "rows", *found.groups[0].errors]
+
+
+def group_cells(group: GroupErrors) -> list[str]:
+    """Errors of a group as texts."""
+    return [
+        rate.as_number() if name in ("RMSE", "bias") else rate.as_share()
+        for name, rate in group.errors.items()
+    ]
+
+
+def quantity_cells(one: Quantity) -> list[str]:
+    """A comparison as a row of texts, below ``HEAD``."""
     observed = one.observed
     if one.is_share:
         expected = share_text(one.expected)

@@ -18,7 +18,7 @@ from clearwood.rules.monitoring.quantities import (
     compare,
     read_sample,
 )
-from clearwood.rules.rule_set import rules_of
+from clearwood.rules.rule_set import RuleSet, rules_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,8 +30,8 @@ class Monitoring(Result):
 
     Attributes
     ----------
-    target : str
-        Name of the target.
+    rules : RuleSet
+        The rules that are monitored.
     n_rows : int
         Number of new rows.
     quantities : tuple of Quantity
@@ -51,7 +51,7 @@ class Monitoring(Result):
         Probability of at least one signal, at most, where nothing has changed.
     """
 
-    target: str
+    rules: RuleSet
     n_rows: int
     quantities: tuple[Quantity, ...]
     stability_index: float
@@ -192,7 +192,7 @@ def monitor(
     ]
     groups, name = errors_by_group(rules, new, by, pos_label)
     return Monitoring(
-        rules.target,
+        rules,
         new.n,
         tuple(quantities),
         index,

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from clearwood._numeric.progress import progress
-from clearwood.columns.warned_once import users_level
+from clearwood._warned_once import users_level
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.sequences.networks.forward import as_tensors, log_likelihoods, loss_of
 from clearwood.sequences.networks.layers import HybridNetwork

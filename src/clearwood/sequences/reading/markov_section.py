@@ -77,6 +77,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "tiles": _tiles(model, states, proba),
         "styles": state_styles([state.name for state in states], hues),
         "columns": names[:MOST_COLUMNS],
+        "has_masses": bool(getattr(model, "point_masses_", {})),
         "n_hidden": max(len(names) - MOST_COLUMNS, 0),
         "farthest": FARTHEST,
         "states": [_line(s) for s in sorted(states, key=lambda s: -s.share)],

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearwood._words.labels import printable, type_text
 from clearwood._words.numbers import percent_text, share_text, short_text
-from clearwood.columns.dates import DATES, date_text
+from clearwood.columns.dates import DATES, date_text, value_text
 from clearwood.columns.info import Kind, shown_names
 from clearwood.exceptions import InputError
 from clearwood.sequences.estimators import HiddenMarkovModel
+from clearwood.sequences.kinds import table_variables
 from clearwood.sequences.reading.state_words import visible
 
 MOST_SYMBOLS, MOST_NAMED, LEAST = 6, 2, 0.01
@@ -36,6 +38,9 @@ class EmittedCell(NamedTuple):
     text: str
     far: float
 
+
+PointMasses = tuple[Sequence[float], np.ndarray]
+"""Point masses of a column, and their shares in every state."""
 
 Row = tuple[EmittedCell, ...]
 """All columns of one state, or its symbols."""
@@ -226,20 +231,59 @@ def _numbers(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
     means = np.asarray(model.means_, dtype=float)
     given = np.asarray(model.covars_, dtype=float)
     variance = given if given.ndim == 2 else np.diagonal(given, axis1=1, axis2=2)
-    mean = share @ means
-    of_all = np.sqrt(share @ (variance + (means - mean) ** 2))
-    far = (means - mean) / np.maximum(of_all, 1e-300)
-    plain: list[Kind] = ["number"] * means.shape[1]
+    kinds: list[Kind] = ["number"] * means.shape[1]
+    at: list[PointMasses] = [((), np.empty((len(means), 0)))] * means.shape[1]
     if hasattr(model, "features_"):
-        both = zip(model.features_.info, model.features_.categories)
-        plain = [info.kind for info, levels in both if levels is None]
+        plain = [d for d, own in enumerate(model.features_.categories) if own is None]
+        kinds = [model.features_.info[d].kind for d in plain]
+        found = point_masses(model)
+        at = [found.get(d, at[0]) for d in plain]
+    columns = map(_number_cells, means.T, variance.T, at, kinds, repeat(share))
+    return list(zip(*columns))
+
+
+def point_masses(model: HiddenMarkovModel) -> dict[int, PointMasses]:
+    """Point masses of the columns that have some."""
+    table, found = table_variables(model), {}
+    for d, place in table.place_of.items():
+        shares = model.emissionprob_[table.variables.names[place]]
+        values = model.point_masses_[table.columns.names[d]]
+        found[d] = values, np.asarray(shares)[:, 1:]
+    return found
+
+
+def _number_cells(
+    mean: np.ndarray,
+    variance: np.ndarray,
+    masses: PointMasses,
+    kind: Kind,
+    share: np.ndarray,
+) -> list[EmittedCell]:
+    """A column of numbers in every state: its point masses, and all other cells."""
+    values, at = masses
+    rest = 1.0 - at.sum(axis=1)
+    centre = rest * mean + at @ np.array(values)
+    spread = rest * (variance + (mean - centre) ** 2)
+    spread += (at * (np.array(values) - centre[:, None]) ** 2).sum(axis=1)
+    of_all = share @ centre
+    sd = np.sqrt(share @ (spread + (centre - of_all) ** 2))
+    far = (centre - of_all) / np.maximum(sd, 1e-300)
+    texts = map(_number, mean.tolist(), np.sqrt(variance).tolist(), repeat(kind))
     return [
-        tuple(
-            EmittedCell(_number(float(m), float(sd), kind), float(z))
-            for m, sd, z, kind in zip(*lines, plain)
-        )
-        for lines in zip(means, np.sqrt(variance), far)
+        EmittedCell(_with_masses(text, values, own, kind), float(z))
+        for text, own, z in zip(texts, at, far)
     ]
+
+
+def _with_masses(text: str, values: Sequence[float], at: np.ndarray, kind: Kind) -> str:
+    """Shares of the point masses of a column, then the text of its other cells."""
+    texts = [
+        f"{value_text(value, kind)} in {share_text(p)}"
+        for value, p in zip(values, at.tolist()) if p >= LEAST
+    ]  # fmt: skip
+    if at.sum() <= 1.0 - LEAST:
+        texts.append(f"else {text}" if texts else text)
+    return ", ".join(texts)
 
 
 def _number(mean: float, sd: float, kind: Kind) -> str:

@@ -15,7 +15,7 @@ from clearwood.charts.display import Display
 from clearwood.charts.marks import Level, Mark, Note, Points, Span
 from clearwood.exceptions import InputError
 from clearwood.sequences.estimators import HiddenMarkovModel
-from clearwood.sequences.kinds import KINDS
+from clearwood.sequences.kinds import KINDS, table_rows
 from clearwood.sequences.reading.coloured_text import state_hues, state_runs
 from clearwood.sequences.reading.markov_states import (
     MarkovState,
@@ -173,7 +173,7 @@ class StatesDisplay(Display):
         if model.emission == "categorical":
             symbols = [visible(text) for text in written(symbol_cells(X)[part])]
         else:
-            values = KINDS[model.emission].values(model, X)[:, :MOST_COLUMNS]
+            values = table_rows(model, X)[:, :MOST_COLUMNS]
         bounds = sequence_bounds(lengths, len(proba))[1:-1]
         begins = bounds[(bounds > part.start) & (bounds < part.stop)]
         return cls(

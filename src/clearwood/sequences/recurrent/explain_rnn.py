@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric import as_generator
+from clearwood._warned_once import users_level
 from clearwood._words.labels import type_text
 from clearwood.columns.cells import unwrapped
-from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InputError, ModelError, PoorFidelityWarning
 from clearwood.results import Result
 from clearwood.sequences.estimators import HiddenMarkovModel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from numbers import Integral
@@ -21,7 +22,7 @@ from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
 from clearwood._numeric.fold_roles import CV
 from clearwood._tables import RowBlocks
-from clearwood._words.labels import target_name
+from clearwood._words.labels import marked_names, target_name
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import (
     check_apart,
@@ -43,6 +44,7 @@ from clearwood.simplifiers._common.flaws import (
     diagnose,
 )
 from clearwood.simplifiers._common.predictions import Model, class_positions, read_rows
+from clearwood.simplifiers._common.presets import preset_in_words, use_preset
 
 CORE: dict[str, Any] = {
     "estimator": "no_validation",
@@ -93,6 +95,9 @@ class BaseRuleExtractor(BaseEstimator):
     cv: Any = None
     random_state: Any
     statement_counts = "distinct"
+    preset: str | None = None
+    # With preset="paper": the values of parameters at their defaults.
+    _paper: Mapping[str, Any] = {}
     _needs_trees = False
     _reads_sparse = False
     _method_remedy = (
@@ -177,6 +182,7 @@ class BaseRuleExtractor(BaseEstimator):
         self, X: Any, y: Any, *more: Any, table: RowBlocks | None = None
     ) -> Any:
         """Fit the rules; if the rows are a sample of a table, continue on all rows."""
+        given = use_preset(self)
         name, (training, generator) = target_name(y), self._begin(X, y, *more)
         about = self._find_rules(training, generator)
         if table is not None:
@@ -187,9 +193,10 @@ class BaseRuleExtractor(BaseEstimator):
             self.shrinkage_, with_estimates = found
             self._change_rules(with_estimates)
         features, excluded = self.bins_.features, training.exclude_features
-        about |= in_words(features, exclude_features=excluded)
+        about |= marked_names(features.names, exclude_features=excluded)
         if self.learn_from == "labels":
             about.setdefault("learn_from", "labels")
+        about |= preset_in_words(self)
         if self.ensemble_.split_source:
             about["cuts"] = self.ensemble_.split_source
         if self.ensemble_.statistic and self.learn_from != "labels":
@@ -207,6 +214,7 @@ class BaseRuleExtractor(BaseEstimator):
             features = replace(self.ensemble_.features, info=tuple(info))
             self._move(features, dict(enumerate(columns.tolist())))
             self.bins_ = training.bins.in_columns(features, columns)
+        self.__dict__ |= given
         return self
 
     def _begin(
@@ -369,23 +377,6 @@ def check_weight_size(weight: np.ndarray) -> None:
             f"{1 / LARGEST_WEIGHT:g} to {LARGEST_WEIGHT:g}. Rescale all weights by a "
             "common factor."
         )
-
-
-def in_words(features: FeatureSpace, **masks: np.ndarray | None) -> dict[str, str]:
-    """Names of the features that each mask marks, if any.
-
-    Examples
-    --------
-    >>> space = FeatureSpace.numeric(2, ["age", "dose"])
-    >>> no = np.zeros(2, bool)
-    >>> in_words(space, exclude_features=np.array([True, False]), rising=no)
-    {'exclude_features': 'age'}
-    """
-    return {
-        word: ", ".join(features.names[d] for d in np.flatnonzero(mask))
-        for word, mask in masks.items()
-        if mask is not None and mask.any()
-    }
 
 
 class RuleClassifierMixin(ClassifierMixin):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.columns.warned_once import users_level
+from clearwood._warned_once import users_level
 from clearwood.ensembles import read_ensemble
 from clearwood.ensembles.black_box import BlackBox, predicts, task_of, wrap_model
 from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts

@@ -43,17 +43,12 @@ class Restart(NamedTuple):
         """Lower bound at the end."""
         return self.fit.history[-1].bound
 
-    def merit(self, choose_by: str) -> tuple[float, ...]:
+    def merit(self, *, soft: bool) -> tuple[float, ...]:
         """Criterion that the best restart maximizes; ties go to fewer literals.
 
-        ``choose_by`` is "rules" (fidelity of the printed rules), "soft" (that of the
-        mixture, as in the paper) or "bound".
+        Fidelity of the printed rules or, as in the paper, of the mixture (``soft``).
         """
-        first = {
-            "rules": self.fidelity,
-            "soft": self.soft_fidelity,
-            "bound": self.bound,
-        }[choose_by]
+        first = self.soft_fidelity if soft else self.fidelity
         return (first, -self.rules.n_literals, -self.rules.n_rules)
 
     def summary(self) -> dict[str, Any]:

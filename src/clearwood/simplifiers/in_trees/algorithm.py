@@ -98,8 +98,8 @@ def find_rules(
 class Procedure(NamedTuple):
     """Choices in which the article and its R package differ; the defaults are ours.
 
-    Users have no reason to change them; to compare methods, set ``_procedure`` of an
-    estimator's class.
+    ``preset="paper"`` uses those of the R package. Users have no reason to change one
+    alone; to compare methods, set ``_procedure`` of an estimator's class.
 
     Attributes
     ----------

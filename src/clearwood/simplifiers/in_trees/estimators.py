@@ -18,7 +18,7 @@ from clearwood.simplifiers._common.base import (
     RuleClassifierMixin,
     RuleRegressorMixin,
 )
-from clearwood.simplifiers.in_trees.algorithm import Procedure, find_rules
+from clearwood.simplifiers.in_trees.algorithm import R_PACKAGE, Procedure, find_rules
 from clearwood.simplifiers.in_trees.paths import Paths, extract_paths, paths_of_boxes
 from clearwood.simplifiers.in_trees.pruning import ExtractedRules
 
@@ -26,7 +26,8 @@ from clearwood.simplifiers.in_trees.pruning import ExtractedRules
 class _InTrees(BaseRuleExtractor):
     _needs_trees = True
 
-    _procedure = Procedure()
+    _paper = {"max_rules": None, "learn_from": "labels", "min_frequency": 0.01}
+    _procedure: Procedure | None = None
 
     _parameter_constraints: dict[str, Any] = {
         **CORE,
@@ -37,6 +38,7 @@ class _InTrees(BaseRuleExtractor):
             StrOptions({"auto"}),
             Interval(Real, 0, 1, closed="both"),
         ],
+        "preset": [None, StrOptions({"paper"})],
     }
 
     def __init__(
@@ -52,6 +54,7 @@ class _InTrees(BaseRuleExtractor):
         max_depth: int | None = 6,
         max_trees: int | None = 100,
         min_frequency: float | str = "auto",
+        preset: str | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         cv: Any = None,
@@ -67,10 +70,16 @@ class _InTrees(BaseRuleExtractor):
         self.max_depth = max_depth
         self.max_trees = max_trees
         self.min_frequency = min_frequency
+        self.preset = preset
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cv = cv
         self.random_state = random_state
+
+    @property
+    def _choices(self) -> Procedure:
+        own = Procedure() if self.preset is None else R_PACKAGE
+        return self._procedure or own
 
     def _find_rules(
         self, training: Training, generator: np.random.Generator
@@ -81,7 +90,7 @@ class _InTrees(BaseRuleExtractor):
             training.seen,
             max_depth=self.max_depth,
             max_trees=self.max_trees,
-            nodes=self._procedure.nodes,
+            nodes=self._choices.nodes,
             exclude_features=training.exclude_features,
         )
         self.extracted_, self.pruned_, self.path_ = self._from_paths(
@@ -112,7 +121,7 @@ class _InTrees(BaseRuleExtractor):
         return find_rules(
             paths,
             training,
-            self._procedure,
+            self._choices,
             max_rules=self._most_rules,
             min_samples_leaf=self.min_samples_leaf,
             min_frequency=None if is_auto else float(self.min_frequency),
@@ -165,6 +174,12 @@ class InTreesClassifier(RuleClassifierMixin, _InTrees):
         Minimum share of all rows that a rule must decide. The R package has 0.01.
         "auto" tries .01, .02, .05, .1 and .2, and takes the smallest training error for
         the number of rules.
+    preset : {"paper"} or None, default=None
+        "paper" uses the settings of the R package inTrees: paths to leaves only, values
+        as three levels while rules are evaluated, and ``max_rules=None``,
+        ``learn_from="labels"`` and ``min_frequency=0.01`` in place of the defaults of
+        these parameters (other values are kept; for
+        fewer rules set ``n_rules``).
     n_jobs : int or None, default=None
         Number of threads for pruning. The result does not depend on it.
     verbose : bool, default=False

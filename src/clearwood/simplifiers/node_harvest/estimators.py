@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._estimators import Interval
+from clearwood._estimators import Interval, StrOptions
 from clearwood.rules import RuleSet, Training, region_conditions
 from clearwood.rules.building.averages import build_rule_average
 from clearwood.search import candidate_boxes
@@ -35,11 +35,13 @@ from clearwood.simplifiers.node_harvest.sparse import sparse_path
 
 class _NodeHarvest(BaseRuleExtractor):
     _needs_trees = True
+    _paper = {"max_rules": None, "learn_from": "labels"}
 
     _parameter_constraints: dict[str, Any] = {
         **CORE,
         "max_rules": [*CORE["max_rules"], None],
         "max_interaction": [Interval(Integral, 1, None, closed="left")],
+        "preset": [None, StrOptions({"paper"})],
     }
 
     def __init__(
@@ -53,6 +55,7 @@ class _NodeHarvest(BaseRuleExtractor):
         exclude_features: Sequence[str | int] = (),
         round_thresholds: bool = True,
         max_interaction: int = 2,
+        preset: str | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         cv: Any = None,
@@ -66,6 +69,7 @@ class _NodeHarvest(BaseRuleExtractor):
         self.exclude_features = exclude_features
         self.round_thresholds = round_thresholds
         self.max_interaction = max_interaction
+        self.preset = preset
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cv = cv
@@ -193,6 +197,11 @@ class NodeHarvestClassifier(RuleClassifierMixin, _NodeHarvest):
         values, rounded values, and weights of three digits.
     max_interaction : int, default=2
         Maximum number of features in the conditions of a node.
+    preset : {"paper"} or None, default=None
+        "paper" keeps all nodes with a weight, fitted to the labels:
+        ``max_rules=None`` and ``learn_from="labels"`` in place of the defaults of these
+        parameters (other values are kept; for
+        fewer rules set ``n_rules``).
     n_jobs : int or None, default=None
         Number of threads for the programmes that lead to few rules; unused with
         ``max_rules=None``, which is a single programme. The result does not depend on

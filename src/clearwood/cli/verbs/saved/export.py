@@ -1,4 +1,4 @@
-"""``clearwood export``: saved rules as SQL, LaTeX or Python."""
+"""``clearwood export``: saved rules as SQL, LaTeX, PMML or Python."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from clearwood.cli.inputs import read_saved
 # A literal, because the module that defines them loads numpy.
 DIALECTS = (
     *("standard", "duckdb", "mssql", "mysql", "postgresql", "sqlite"),
-    *("bigquery", "clickhouse", "oracle", "redshift", "snowflake", "spark"),
+    *("bigquery", "clickhouse", "databricks", "oracle", "redshift", "snowflake"),
+    "spark",
 )
 
 
 @command(
-    "Export saved rules as SQL, LaTeX or Python.",
+    "Export saved rules as SQL, LaTeX, PMML or Python.",
     shared.saved,
     shared.option(
         "--to kind",
-        click.Choice(["sql", "latex", "python"]),
+        click.Choice(["sql", "latex", "pmml", "python"]),
         "Output language.",
         required=True,
     ),
@@ -44,10 +45,10 @@ DIALECTS = (
     shared.overwrite,
 )
 def export(args: Any) -> Answer:
-    """Export the RULES of a file as SQL, LaTeX or Python.
+    """Export the RULES of a file as SQL, LaTeX, PMML or Python.
 
-    SQL predicts inside a database; Python is a function without dependencies; LaTeX is
-    a table for print.
+    SQL predicts inside a database; Python is a function without dependencies; PMML is
+    XML for other runtimes; LaTeX is a table for print.
     """
     kind, other = args.kind, f", not {args.kind}"
     sql_only = "dialect table probabilities"
@@ -62,6 +63,8 @@ def export(args: Any) -> Answer:
         text = rules.to_sql(
             args.dialect, table=args.table, probabilities=args.probabilities
         )
+    elif kind == "python":
+        text = rules.to_python(args.name)
     else:
-        text = rules.to_latex() if kind == "latex" else rules.to_python(args.name)
+        text = {"latex": rules.to_latex, "pmml": rules.to_pmml}[kind]()
     return Answer(out=lambda: text, prints_out=True)

@@ -26,7 +26,9 @@ from clearwood.cli.inputs import NewRows, read_new_rows, read_saved
     shared.option("--by", shared.TEXT, "Column of DATA: errors by its groups."),
     shared.pos_label,
     *shared.CELLS,
+    shared.report,
     shared.as_json,
+    shared.overwrite,
 )
 def monitor(args: Any) -> Answer:
     """Compare the rows of DATA (CSV or Parquet) with what the RULES of a file expect.
@@ -50,14 +52,14 @@ def monitor(args: Any) -> Answer:
         pos_label=args.pos_label,
     )
     summary = {
-        "target": found.target,
+        "target": rules.target,
         "rows": found.n_rows,
         "signals": len(found.signals),
         "checks": _records(found.to_frame()),
         "groups": _records(found.groups_to_frame()),
     }
     exit_code = FAILED if found.signals else 0
-    return Answer(summary, lambda: found, exit_code=exit_code)
+    return Answer(summary, lambda: found, found, exit_code=exit_code)
 
 
 def _rows(rules: Any, args: Any, path: str) -> NewRows:

@@ -1,10 +1,10 @@
-"""Columns of a table as variables of a circuit: point masses, logarithms, rounding.
+"""Columns of a table as variables of a model: point masses, logarithms, rounding.
 
 A numeric column of income, of which 60 % are 0 and the rest is skewed, has no normal
 distribution in any cluster. It becomes two variables: a discrete one, which of its
 point masses a cell is at, if any, and the logarithm of all other cells, which is
 missing at a point mass. Densities in the column's own units include the Jacobian, and
-what the circuit draws is converted back to cells that the table could contain.
+what the model draws is converted back to cells that the table could contain.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class NumericColumn(NamedTuple):
     point_masses : tuple of float
         Values that many cells share, ascending.
     scale : LogScale or None
-        Of the other cells; None: the circuit models these themselves.
+        Of the other cells; None: the model is of these themselves.
     places : int or None
         Decimal places to which all cells are rounded, if they are.
     range : tuple of float, or None
@@ -105,11 +105,9 @@ class NumericColumn(NamedTuple):
         >>> found.point_masses, found.scale is not None
         ((0.0,), True)
         """
-        present = cells[~np.isnan(cells)]
-        values, counts = np.unique(present, return_counts=True)
+        values, is_mass, counts = _point_masses(cells)
         if not len(values):
             return cls()
-        is_mass = _are_masses(counts)
         rest = np.repeat(values[~is_mass], counts[~is_mass])
         exact = (k for k in PLACES if np.array_equal(np.round(values, k), values))
         return cls(
@@ -134,7 +132,8 @@ class NumericColumn(NamedTuple):
         """Log density of cells less that of the continuous variable."""
         if self.scale is None:
             return np.zeros_like(number)
-        return -np.maximum(number, 0.0) - np.log(self.scale.unit)
+        log_slope: np.ndarray = -np.maximum(number, 0.0) - np.log(self.scale.unit)
+        return log_slope
 
     def to_place(self, cells: np.ndarray) -> np.ndarray:
         """The discrete variable: 0 off the point masses, else 1 and more."""
@@ -204,6 +203,24 @@ def _unseen(cells: np.ndarray) -> float:
     once = np.count_nonzero(np.bincount(present) == 1)
     # Without any level, cells of other tables count as missing.
     return (once + 0.5) / (len(present) + 1.0) if len(present) else 0.0
+
+
+def point_masses_of(cells: np.ndarray) -> tuple[float, ...]:
+    """Values that many of the cells of a numeric column share, ascending.
+
+    Examples
+    --------
+    >>> point_masses_of(np.append(np.zeros(60), np.linspace(1, 5, 40)))
+    (0.0,)
+    """
+    values, is_mass, _ = _point_masses(cells)
+    return tuple(values[is_mass].tolist())
+
+
+def _point_masses(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distinct values of a column, whether they are point masses, and their counts."""
+    values, counts = np.unique(cells[~np.isnan(cells)], return_counts=True)
+    return values, _are_masses(counts), counts
 
 
 def _are_masses(counts: np.ndarray) -> np.ndarray:

@@ -1,0 +1,67 @@
+"""Make all pages of results anew from the sources of today, as far as they are older.
+
+    python -m benchmarks.make_results           # or make results
+    python -m benchmarks.make_results --list    # name the pages that are older
+    python -m benchmarks.make_results fab_speed engines
+
+Pages made at commits with the same sources are left as they are. After an interruption
+the same command goes on with the cases that are missing. A study that fails, for lack
+of a peer or of its data, is named at the end, and the others are run.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+
+from benchmarks import stale
+from benchmarks._study import ROOT, is_begun, mark_begun, source_tree
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pages", nargs="*", help="these pages only")
+    parser.add_argument("--list", action="store_true", help="name them, run nothing")
+    options = parser.parse_args()
+    failed = []
+    for page, command in commands().items():
+        if options.pages and page not in options.pages or not is_older(page):
+            continue
+        if options.list:
+            print(f"{page}: python -m {' '.join(command)}")
+        elif not made(page, command):
+            failed.append(page)
+    if failed:
+        sys.exit(f"Failed: {', '.join(failed)}")
+
+
+def is_older(page):
+    """Whether the sources have changed since; one study may write several pages."""
+    return source_tree(stale.recorded()[page]["commit"]) != source_tree()
+
+
+def commands():
+    """Page -> module and options of the command on it."""
+    found = {}
+    for page, text in stale.pages():
+        begin = text.index("Command: `python -m ") + len("Command: `python -m ")
+        found[page] = text[begin : text.index("`", begin)].split()
+    return found
+
+
+def made(page, command):
+    """Run a study, from the beginning unless it was begun with the same sources."""
+    name = f"{page}.md"
+    if not is_begun(name):
+        mark_begun(name)
+        command = [*command, "--fresh"]
+    print(f"{page}: python -m {' '.join(command)}", flush=True)
+    begin = time.perf_counter()
+    run = subprocess.run([sys.executable, "-m", *command], cwd=ROOT)
+    minutes = (time.perf_counter() - begin) / 60
+    print(f"{page}: {minutes:.1f} min, exit code {run.returncode}", flush=True)
+    return run.returncode == 0
+
+
+if __name__ == "__main__":
+    main()

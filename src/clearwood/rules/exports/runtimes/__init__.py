@@ -1,0 +1,1 @@
+"""Rules as models of formats that other runtimes execute."""
