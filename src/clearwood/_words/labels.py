@@ -57,7 +57,9 @@ def type_text(value: Any) -> str:
     ('an int', 'a str')
     """
     name = type(value).__name__
-    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+    # As in "an n-dimensional array".
+    is_vowel = name.lower().startswith((*"aeiou", "nd"))
+    return f"{'an' if is_vowel else 'a'} {name}"
 
 
 def check_text(texts: Collection[Any], what: str) -> None:
