@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from clearwood._warned_once import is_new, users_level
 from clearwood._words.labels import check_text, target_name, type_text
-from clearwood._words.sentences import listed, rows_in_words
 from clearwood.columns.cells import EXACT, is_missing, shown, unwrapped
 from clearwood.columns.feature_space import FeatureSpace, check_distinct, is_frame
 from clearwood.columns.frames import kept_frame
 from clearwood.columns.schema import TIMES
 from clearwood.columns.sparse_tables import accepted, is_matrix, is_sparse
-from clearwood.exceptions import InputError, UnknownCategoriesWarning
+from clearwood.exceptions import InputError
 
 FEW_CLASSES = 20
 """Integers with at most so many distinct values are class labels by default."""
@@ -165,36 +161,6 @@ def _with_large_numbers(X: Any, table: np.ndarray) -> np.ndarray:
         return table
     given = np.asarray(X, dtype=object)
     return given if (given[large] != table[large]).any() else table
-
-
-def check_known_labels(
-    labels: np.ndarray, classes: Collection[Any], name: str, who: str
-) -> None:
-    """Raise an error if no label is a class, and warn if some are not.
-
-    Examples
-    --------
-    >>> import pytest
-    >>> with pytest.warns(UnknownCategoriesWarning, match="'maybe' in 1 row"):
-    ...     check_known_labels(np.array(["no", "maybe"]), ["no", "yes"], "y", "rules")
-    """
-    counts = Counter(labels.tolist())
-    unknown = sorted(counts.keys() - set(classes), key=str)
-    if not unknown:
-        return
-    rows = [f"{label!r} in {rows_in_words(counts[label])}" for label in unknown]
-    found = f"found {listed(rows, 'and')}; the {who} predict " + listed(
-        sorted(map(repr, classes)), "and"
-    )
-    if len(unknown) == len(counts):
-        raise InputError(f"No label of {name} is a class of the {who}: {found}.")
-    if is_new(f"labels of {name}"):
-        warnings.warn(
-            f"Some labels of {name} are no classes of the {who}, and count as errors: "
-            f"{found}.",
-            UnknownCategoriesWarning,
-            stacklevel=users_level(),
-        )
 
 
 def check_target(

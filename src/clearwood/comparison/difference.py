@@ -12,11 +12,12 @@ import numpy as np
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import probability_text
 from clearwood._words.sentences import rows_in_words
-from clearwood.columns.validation import check_known_labels, check_target
+from clearwood.columns.validation import check_target
 from clearwood.ensembles.black_box import predict_with, predicts, task_of
 from clearwood.ensembles.read import as_predictor
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ClearwoodError, InputError, PoorFidelityWarning
+from clearwood.outcomes.classes import check_known_labels
 from clearwood.outcomes.intervals import UNKNOWN, Rate, mean_of, rate_of
 from clearwood.references.tabular import count_rows
 from clearwood.results import Result

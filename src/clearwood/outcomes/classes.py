@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import softmax, xlogy
 
+from clearwood._warned_once import is_new, users_level
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import number_text, percent_text, share_text
+from clearwood._words.sentences import listed, rows_in_words
+from clearwood.exceptions import InputError, UnknownCategoriesWarning
 from clearwood.outcomes.outcome import Outcome, Shorten, Write
 
 DECIMALS = 3
@@ -250,3 +255,33 @@ def positions_of(classes: Sequence[Any], labels: np.ndarray) -> np.ndarray:
     held = np.array(classes).tolist()
     known = {label: k for form in (held, classes) for k, label in enumerate(form)}
     return np.array([known.get(label, -1) for label in labels.tolist()], dtype=int)
+
+
+def check_known_labels(
+    labels: np.ndarray, classes: Collection[Any], name: str, who: str
+) -> None:
+    """Raise an error if no label is a class, and warn if some are not.
+
+    Examples
+    --------
+    >>> import pytest
+    >>> with pytest.warns(UnknownCategoriesWarning, match="'maybe' in 1 row"):
+    ...     check_known_labels(np.array(["no", "maybe"]), ["no", "yes"], "y", "rules")
+    """
+    counts = Counter(labels.tolist())
+    unknown = sorted(counts.keys() - set(classes), key=str)
+    if not unknown:
+        return
+    rows = [f"{label!r} in {rows_in_words(counts[label])}" for label in unknown]
+    found = f"found {listed(rows, 'and')}; the {who} predict " + listed(
+        sorted(map(repr, classes)), "and"
+    )
+    if len(unknown) == len(counts):
+        raise InputError(f"No label of {name} is a class of the {who}: {found}.")
+    if is_new(f"labels of {name}"):
+        warnings.warn(
+            f"Some labels of {name} are no classes of the {who}, and count as errors: "
+            f"{found}.",
+            UnknownCategoriesWarning,
+            stacklevel=users_level(),
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -16,9 +17,9 @@ from clearwood._words.labels import check_text, prediction_text, printable, type
 from clearwood.columns.feature_space import EncodedTable, FeatureSpace, is_frame
 from clearwood.columns.some_rows import map_rows
 from clearwood.columns.sparse_tables import columns_of, is_sparse
-from clearwood.columns.validation import check_known_labels
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, UnknownCategoriesWarning
 from clearwood.outcomes import Outcome, outcome_of
+from clearwood.outcomes.classes import check_known_labels
 from clearwood.results import Result
 from clearwood.rules.building.editing import Editable
 from clearwood.rules.exports.exportable import Exportable
@@ -485,7 +486,10 @@ class RuleSet(Editable, Exportable, Storable, Result):
         from clearwood.ensembles.read import as_predictor
 
         predicted = predict_with(as_predictor(model), X, self.classes)
-        return self.check_target(predicted, n_rows, "the model")
+        with warnings.catch_warnings():
+            # A model may know classes that no rule predicts.
+            warnings.simplefilter("ignore", UnknownCategoriesWarning)
+            return self.check_target(predicted, n_rows, "the model")
 
     def check_target(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Validate true labels or values, one per row."""

@@ -78,7 +78,7 @@ def test_predictions_are_the_printed_curves(found, data):
 
 
 def test_times_must_be_numbers(found, data):
-    with pytest.raises(InputError, match="times is 'soon'; expected numbers"):
+    with refuses(InputError):
         found.predict_survival_function(data[0], "soon")
 
 
