@@ -45,4 +45,4 @@ rules.rules_.described_on(X[test], y[test], model=booster)
 
 # %%
 # Permutation importance in the model and in the rules.
-bars = cw.rules.ImportancesDisplay.from_estimator(rules, X[test]).plot()
+bars = cw.rules.ImportancesDisplay.from_estimator(rules, X[test])

@@ -30,26 +30,26 @@ print(network.circuit_)
 # The network as a chart. The width of a cluster is its share of the rows; each column
 # is a strip. Blue is below the overall mean of the column, orange above. Dependent
 # columns are adjacent.
-chart = cw.circuits.CircuitDisplay.from_estimator(network).plot()
+chart = cw.circuits.CircuitDisplay.from_estimator(network)
 
 # %%
 # Exact conditional distributions of a column; all other columns are missing.
 curves = cw.circuits.ConditionalDisplay.from_estimator(
     network, "flavanoids", [{"cultivar": f"no. {k}"} for k in (1, 2, 3)]
-).plot()
+)
 
 # %%
 # The cultivar given measurements.
 bars = cw.circuits.ConditionalDisplay.from_estimator(
     network, "cultivar", [{"flavanoids": 3.0}, {"flavanoids": 3.0, "proline": 500.0}]
-).plot()
+)
 
 # %%
 # The least probable test row, and its improbable entries given the others.
 least = int(np.argmin(network.score_samples(test)))
-row = cw.circuits.AnomalyDisplay.from_estimator(network, test.iloc[[least]]).plot()
+row = cw.circuits.AnomalyDisplay.from_estimator(network, test.iloc[[least]])
 
 # %%
 # `ParetoSPN` searches networks of all sizes and keeps the Pareto-optimal ones.
 search = cw.ParetoSPN(300, random_state=0).fit(train)
-sizes = cw.circuits.NetworkSizesDisplay.from_estimator(search).plot()
+sizes = cw.circuits.NetworkSizesDisplay.from_estimator(search)

@@ -28,7 +28,7 @@ print(few.rules_)
 
 # %%
 # The list as a chart, with counts on the test set.
-chart = cw.rules.TreeDisplay.from_estimator(few, X_test, y_test).plot()
+chart = cw.rules.TreeDisplay.from_estimator(few, X_test, y_test)
 
 # %%
 # Error and fidelity on the test set.

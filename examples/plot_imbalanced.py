@@ -58,4 +58,4 @@ for name, model in {"forest": forest, **fitted}.items():
 print(fitted["4 to 1"].rules_)
 calls = cw.rules.DecisionsDisplay.from_estimator(
     fitted["4 to 1"], X_test, y_test, pos_label="fraud"
-).plot()
+)

@@ -26,7 +26,7 @@ print(tree.map_tree_)
 # The tree as a chart. The outline of a bar is the posterior probability that the node
 # is present, its dark part that it is a leaf. A mostly empty bar is a node that is
 # almost certainly split.
-chart = cw.metatree.MetaTreeDisplay.from_estimator(tree).plot()
+chart = cw.metatree.MetaTreeDisplay.from_estimator(tree)
 
 # %%
 # The average predicts at least as well as the most probable pruning, and both predict

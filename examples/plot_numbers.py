@@ -32,8 +32,8 @@ for name, estimator in {"sum": rules, "list": rule_list, "model": model}.items()
 
 # %%
 # Predicted and observed values on the test set.
-errors = cw.rules.ResidualsDisplay.from_estimator(rules, X_test, y_test).plot()
+errors = cw.rules.ResidualsDisplay.from_estimator(rules, X_test, y_test)
 
 # %%
 # Permutation importance in the rules and in the model.
-bars = cw.rules.ImportancesDisplay.from_estimator(rules, X_test).plot()
+bars = cw.rules.ImportancesDisplay.from_estimator(rules, X_test)

@@ -42,4 +42,4 @@ print(f"uninformative    {-np.log(0.5):.3f}")
 # Predicted and observed frequencies of each rule.
 calls = cw.rules.DecisionsDisplay.from_estimator(
     rules, X_test, y_test, pos_label="worse"
-).plot()
+)

@@ -30,12 +30,12 @@ print(tree.rules_)
 # %%
 # Cross-validation, including the reference, selects the smallest tree that predicts
 # about as well as the reference.
-sizes = cw.projection.SizePathDisplay.from_estimator(tree).plot()
+sizes = cw.projection.SizePathDisplay.from_estimator(tree)
 
 # %%
 # Predictions of the leaves. Thick lines are intervals of the mean over the draws, which
 # become narrower with more patients. Thin lines are 90 % prediction intervals.
-leaves = cw.projection.LeavesDisplay.from_estimator(tree).plot()
+leaves = cw.projection.LeavesDisplay.from_estimator(tree)
 
 # %%
 # Test error of the reference, of the projected tree, and of a tree of the same size

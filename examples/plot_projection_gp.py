@@ -71,7 +71,7 @@ legend = right.legend(fontsize=8, frameon=False)
 # are much smaller than the noise hardly change the likelihood. (Numbers of rows refer
 # to the grid.)
 print(tree.rules_)
-path = cw.projection.SizePathDisplay.from_estimator(tree).plot()
+path = cw.projection.SizePathDisplay.from_estimator(tree)
 
 # %%
 # The leaves include the uncertainty of the reference. The outer band is a 90 %

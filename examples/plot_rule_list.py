@@ -40,7 +40,7 @@ rules.rules_.described_on(X_test, y_test, model=forest)
 # %%
 # Error and fidelity by the length of the list. The marked length is the selected one:
 # the shortest within one standard error of the best.
-path = cw.rules.PathDisplay.from_estimator(rules, X_test, y_test).plot()
+path = cw.rules.PathDisplay.from_estimator(rules, X_test, y_test)
 
 # %%
 # The rules in the plane of two features. Dashed boxes have conditions on further
@@ -48,4 +48,4 @@ path = cw.rules.PathDisplay.from_estimator(rules, X_test, y_test).plot()
 # prediction.
 boxes = cw.rules.RegionsDisplay.from_estimator(
     rules, X_test, y_test, features=("flavanoids", "proline")
-).plot()
+)

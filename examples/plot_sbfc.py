@@ -23,25 +23,23 @@ print(f"Test accuracy {forest.score(X[500:], y[500:]):.0%}")
 # The average graph. The shade of a box is the posterior probability that its feature is
 # signal; the width of a line is that of the edge. The small boxes are the cluster that
 # is independent of the class.
-average = cw.sbfc.FeatureGraphDisplay.from_estimator(forest).plot()
+average = cw.sbfc.FeatureGraphDisplay.from_estimator(forest)
 
 # %%
 # The most probable sampled graph.
-best = cw.sbfc.FeatureGraphDisplay.from_estimator(
-    forest, graph=forest.best_graph_
-).plot()
+best = cw.sbfc.FeatureGraphDisplay.from_estimator(forest, graph=forest.best_graph_)
 
 # %%
 # Features by their posterior probability of being signal.
-bars = cw.sbfc.SignalDisplay.from_estimator(forest, most=12).plot()
+bars = cw.sbfc.SignalDisplay.from_estimator(forest, most=12)
 
 # %%
 # With up to 16 features the posterior is exact. Here four Markov chains sample the set
 # of signal features; their traces overlap, as they should.
-trace = cw.sbfc.LogPosteriorDisplay.from_estimator(forest).plot()
+trace = cw.sbfc.LogPosteriorDisplay.from_estimator(forest)
 
 # %%
 # Number of signal features in the sampled graphs, and number of edges per feature in
 # both groups.
-size = cw.sbfc.GraphSizesDisplay.from_estimator(forest).plot()
-density = cw.sbfc.GraphSizesDisplay.from_estimator(forest, "edge_density").plot()
+size = cw.sbfc.GraphSizesDisplay.from_estimator(forest)
+density = cw.sbfc.GraphSizesDisplay.from_estimator(forest, "edge_density")

@@ -31,4 +31,4 @@ print(cw.explain(card.rules_, X_test.iloc[0]))
 # Confusion matrix at a threshold of 0.3, and calibration.
 calls = cw.rules.DecisionsDisplay.from_estimator(
     card, X_test, y_test, pos_label="malignant", threshold=0.3
-).plot()
+)

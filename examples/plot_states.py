@@ -32,12 +32,12 @@ print(hmm.means_.round(1))
 
 # %%
 # A test night, coloured by state.
-night = cw.sequences.StatesDisplay.from_estimator(hmm, test).plot()
+night = cw.sequences.StatesDisplay.from_estimator(hmm, test)
 
 # %%
 # Transitions between states, with the distinguishing features of each. The size of a
 # state is its frequency in this night.
-graph = cw.sequences.AutomatonDisplay.from_estimator(hmm, test).plot()
+graph = cw.sequences.AutomatonDisplay.from_estimator(hmm, test)
 
 # %%
 # A text is a sequence of letters. With two states, vowels and blanks are mostly in one
@@ -49,9 +49,9 @@ spring of hope, it was the winter of despair, we had everything before us, we ha
 nothing before us, we were all going direct to Heaven, we were all going direct the
 other way.""".lower().replace("\n", " ")
 letters = cw.HiddenMarkovModel(2, n_draws=100, random_state=0).fit(text)
-first = cw.sequences.StatesDisplay.from_estimator(letters, text, length=100).plot()
+first = cw.sequences.StatesDisplay.from_estimator(letters, text, length=100)
 
 # %%
 # Four chains sample parameters from their posterior. If their traces overlap, they have
 # found the same states.
-sweeps = cw.sequences.SweepsDisplay.from_estimator(letters).plot()
+sweeps = cw.sequences.SweepsDisplay.from_estimator(letters)

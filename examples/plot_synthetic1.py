@@ -32,4 +32,3 @@ print(fab.rules_.evaluate(X_test, y_test, model=forest))
 # %%
 # The rules as boxes, with the data.
 display = cw.rules.RegionsDisplay.from_estimator(fab, X, y)
-display.plot()

@@ -22,7 +22,7 @@ model = HistGradientBoostingClassifier(max_iter=50, random_state=0)
 model.fit(X_train, y_train)
 tree = cw.DistilledTreeClassifier(model, max_rules=5, random_state=0)
 tree.fit(X_train, y_train)
-chart = cw.rules.TreeDisplay.from_estimator(tree, X_train, y_train).plot()
+chart = cw.rules.TreeDisplay.from_estimator(tree, X_train, y_train)
 
 # %%
 # The rules, and their scores on test data.
@@ -31,6 +31,4 @@ print(tree.rules_.evaluate(X_test, y_test, model=model))
 
 # %%
 # The path of one wine through the tree.
-path = cw.rules.TreeDisplay.from_estimator(
-    tree, X_train, y_train, row=X_test.iloc[[0]]
-).plot()
+path = cw.rules.TreeDisplay.from_estimator(tree, X_train, y_train, row=X_test.iloc[[0]])

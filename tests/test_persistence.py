@@ -33,7 +33,7 @@ def test_a_file_is_written_over_only_where_this_is_asked_for(make, tmp_path):
 
 
 def test_what_cannot_be_saved_is_named(tmp_path):
-    with refuses(InputError, match="RuleSet"):
+    with refuses(InputError, match="circuit"):
         cw.save({}, tmp_path / "kept")
     assert not list(tmp_path.iterdir())
 

@@ -207,6 +207,17 @@ def test_it_is_a_table_and_a_page(name, tmp_path):
 
 
 @each
+def test_what_predicts_is_saved_and_the_rest_names_the_remedy(name, tmp_path):
+    result = RESULTS[name]()
+    if isinstance(result, cw.RuleSet | Circuit):
+        cw.save(result, tmp_path / "file")
+        assert str(cw.load(tmp_path / "file")) == str(result)
+    else:
+        with pytest.raises(InputError, match=f"Cannot save a {name}; .*report.*to_fra"):
+            cw.save(result, tmp_path / "file")
+
+
+@each
 def test_it_is_drawn_or_has_no_chart(name):
     result = RESULTS[name]()
     if not type(result)._display:
@@ -217,3 +228,10 @@ def test_it_is_drawn_or_has_no_chart(name):
     display = result.plot(ax)
     assert display.figure_ is ax.figure
     plt.close(ax.figure)
+
+
+def test_displays_of_estimators_take_axes():
+    made = [one for one in all_classes() if "from_estimator" in vars(one)]
+    assert len(made) > 15
+    for one in made:
+        assert "ax" in inspect.signature(one.from_estimator).parameters, one

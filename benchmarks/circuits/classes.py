@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from scipy.special import log_softmax
+from scipy.stats import t
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, SimpleImputer
@@ -155,6 +156,7 @@ def write_page(study):
     for score, words in SCORES.items():
         parts += [f"## {words}", by_set(frame, score), means(frame, score)]
     parts += ["## Ranks by log loss", ranks(frame)]
+    parts += ["## Accuracy less that of naive Bayes", AGAINST, against_bayes(frame)]
     study.write_markdown("Classes from tables with holes", *parts)
 
 
@@ -198,6 +200,25 @@ def ranks(frame):
     return markdown_table(["taken out", *METHODS.values()], rows)
 
 
+def against_bayes(frame):
+    """Paired differences of the folds, with 95 % intervals of their mean."""
+    accuracy = frame.pivot_table(
+        index=["data", "share", "fold"], columns="method", values="accuracy"
+    )
+    rows = []
+    for (name, share), own in accuracy.groupby(level=["data", "share"], sort=False):
+        row = [name, share]
+        for method in ("SPN", "five", "per_class"):
+            gain = own[method] - own["bayes"]
+            far = t.ppf(0.975, len(gain) - 1) * gain.sem()
+            low, high = gain.mean() - far, gain.mean() + far
+            row.append(f"{gain.mean():+.3f} [{low:+.3f}, {high:+.3f}]")
+        rows.append(row)
+    return markdown_table(["", "taken out", *list(METHODS.values())[:3]], rows)
+
+
+AGAINST = """Mean of five folds, with its 95 % interval by Student's t; folds share \
+rows to learn from, which makes the intervals narrower than they should be."""
 SCORES = {"accuracy": "Accuracy", "log_loss": "Log loss", "seconds": "CPU seconds"}
 NOTES = """At most 2,000 rows; cells are taken out completely at random, of the rows \
 to learn from and of those to tell, beyond those that hepatitis and crx lack anyway. \
@@ -209,16 +230,20 @@ missing. *pima, no 0* is pima with missing where 0 stands for what nobody measur
 ## In words
 
 - **Discriminative models are better while few cells are missing.** On complete tables \
-the mean accuracy and log loss are .864 and .348 for logistic regression, .839 and \
-.418 for one network; gradient boosting is far better on chess, which follows rules.
+the mean accuracy and log loss are .864 and .348 for logistic regression, .852 and \
+.355 for five networks, .833 and .437 for one; gradient boosting is far better on \
+chess, which follows rules.
 - **The difference shrinks with missing cells**: five networks have the highest mean \
-accuracy at 30 and 50 % (.815 and .779). The lowest mean log loss is that of logistic \
-regression at every share.
+accuracy at 30 and 50 % (.818 and .788), and the lowest mean log loss at 50 %; that of \
+logistic regression is lower before.
+- **Naive Bayes**: one network has a mean accuracy higher by .037, five by .052. Of 24 \
+intervals one lies below it, that of one network on pima with 10 % taken out (and that \
+of a network per class there); of five networks none does.
 - **Five networks are better than one** in mean accuracy and log loss at every share. \
 A network per class is overconfident on crx and pima: do not use it there.
 - **pima**: 0 stands for missing in five columns. Point masses are variables of their \
-own, and writing these cells as missing changes little for one network (accuracy .742 \
-and .732, log loss .543 and .539 on complete tables).
+own, and writing these cells as missing changes little for one network (accuracy .734 \
+and .744, log loss .541 and .532 on complete tables).
 """
 
 if __name__ == "__main__":

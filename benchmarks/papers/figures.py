@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.papers.cases import SETS_2018, make_case
-from benchmarks.papers.methods import FAB_PAPER, IN_TREES_PAPER, timed_fit
+from benchmarks.papers.methods import FAB_PAPER, timed_fit
 
 N_SHOWN = 300
 """Test rows in a picture."""
@@ -40,7 +40,7 @@ FITS = {
     "FAB as in the paper": ("FABRules", FAB_PAPER),
     "FAB, ours": ("FABRules", {}),
     "Rule list": ("RuleList", {"n_rules": 10}),
-    "inTrees, R's settings": ("InTrees", IN_TREES_PAPER),
+    "inTrees, R's settings": ("InTrees", {"preset": "paper"}),
     "Born-again tree": ("BornAgainTree", {"n_rules": 128, "max_rules": 128}),
     "Distilled tree": ("DistilledTree", {"n_rules": 10}),
 }
@@ -166,10 +166,13 @@ def draw_trees(ax, case, n_trees=5):
 
 def draw_rules(ax, case, rules, title):
     """The boxes of rules, over what the rules say."""
+    import matplotlib.pyplot as plt
+
     from clearwood.rules.displays import RegionsDisplay
 
     show = slice(0, N_SHOWN)
     made = RegionsDisplay.from_estimator(rules, case.X_test[show], case.y_test[show])
+    plt.close(made.figure_)
     made.background = ground(rules.predict)
     made.plot(ax)
     for part in (*ax.texts, ax.get_legend()):  # too many for a small panel

@@ -232,7 +232,7 @@ def draw(data, sizes, path):
         fold = drawn(data, d, 0)
         for ax, prior in zip(axes[:, column], priors):
             model, _ = ours(fold, prior)
-            cw.sbfc.FeatureGraphDisplay.from_estimator(model).plot(ax=ax)
+            cw.sbfc.FeatureGraphDisplay.from_estimator(model, ax=ax)
             ax.set_title(f"{d:,} features, {prior} prior")
     figure.suptitle(f"{data} simulation, as in the thesis' Figure {FIGURES[data]}")
     figure.tight_layout()

@@ -1,6 +1,6 @@
 """How much of networks that label steps or sequences do automata explain?
 
-python -m benchmarks.sequences.labelled [--quick] [--fresh]
+python -m benchmarks.sequences.labelled [--quick] [--fresh] [--tables]
 
 An LSTM labels the steps of windows of an ECG (shared data) as beat or no beat; a GRU
 and a bidirectional LSTM tell of whole words of brackets whether they are balanced.
@@ -158,7 +158,18 @@ explained at, every beginning of a word. Networks learned from half of the seque
 *agreement* the share of steps with the same most probable label, *at end* that of last
 steps: of whole words; *differ* the share of searched words on which the automaton and
 the network differ. Mean ± standard deviation over
-seeds; seconds are of one processor."""
+seeds; seconds are of one processor.
+
+## In words
+
+- **An automaton alone is not enough for the ECG**: with 100 clusters it explains .66 of
+  the LSTM, no more than a table of the last three classes of rows (.67), for a class of
+  rows determines the next state only in part. The states read explain .91.
+- **Labels of whole words**: alone, automata of "auto" have the label of the network for
+  .99 (GRU) and .97 (two-way LSTM) of the held-out words, and differ from it after 2 %
+  of the words searched. Five states are enough for such words of any length; these
+  have 22 to 94, for the networks were trained on whole words, and are explained at
+  every beginning."""
 
 
 def table(frame):
@@ -166,7 +177,8 @@ def table(frame):
     rows = [
         [name, clusters, surrogate, mean_and_sd(own["accuracy"], 3),
          "/".join(str(n) for n in own["states"]), mean_and_sd(own["explained"], 3),
-         mean_and_sd(own["agreement"], 3), mean_and_sd(own["at end"], 3),
+         mean_and_sd(own["agreement"], 3),
+         "" if own["at end"].isna().all() else mean_and_sd(own["at end"], 3),
          mean_and_sd(own["differ"], 4),
          own["seconds"].mean()]
         for (name, clusters, surrogate), own in frame.groupby(
@@ -180,16 +192,15 @@ def table(frame):
 
 
 def main():
-    options = arguments(__doc__)
+    options = arguments(__doc__, tables="only write the page")
     study = Study("sequences_labelled", ["network", "seed"], options)
-    study.run(
-        {
-            (name, seed): partial(explained, name, seed, options.quick)
-            for seed in range(1 if options.quick else 3)
-            for name in (ECG, GRU, BOTH)
-        },
-        warm=lambda: None,
-    )
+    cases = {
+        (name, seed): partial(explained, name, seed, options.quick)
+        for seed in range(1 if options.quick else 3)
+        for name in (ECG, GRU, BOTH)
+    }
+    if not options.tables:
+        study.run(cases, warm=lambda: None)
     study.write_markdown(
         "Networks that label steps and sequences", ABOUT, table(study.frame())
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from clearwood._memory import memory_allowed
 from clearwood._words.labels import type_text
+from clearwood._words.spelling import suggests_parameters
 from clearwood.codec.fields import Saved
 from clearwood.codec.files import open_plain
 from clearwood.ensembles import ModelCheck
@@ -32,6 +33,7 @@ def codec_of(kind: str) -> Saved | None:
         return None
 
 
+@suggests_parameters
 def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     """Write a result to a file.
 
@@ -70,11 +72,13 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
         write_archive(path, {"kind": kind, **document}, arrays, overwrite=overwrite)
     else:
         raise InputError(
-            f"Cannot save {type_text(result)}; save a RuleSet, for example the "
-            "rules_ of a fitted estimator."
+            f"Cannot save {type_text(result)}; save rules, a circuit or a fitted "
+            "estimator. Of other results, report() writes a page, and to_frame() "
+            "returns the numbers."
         )
 
 
+@suggests_parameters
 def load(path: str | Path, *, max_memory: int | None = None) -> Any:
     """Read a file written by :func:`save`.
 
@@ -116,6 +120,7 @@ def _load(path: str | Path) -> Any:
         raise ModelFormatError(f"{path}: {error}") from None
 
 
+@suggests_parameters
 def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
     """Describe and validate a model or a file.
 

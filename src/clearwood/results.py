@@ -19,7 +19,8 @@ class Result(ABC):
 
     At the prompt and in a notebook a result shows the text that ``print`` writes.
     Results with their own HTML override ``_repr_html_``; those with a chart name
-    its display. :func:`clearwood.report` writes a page of each.
+    its display. :func:`clearwood.report` writes a page of each, and
+    :func:`clearwood.save` a file of those that predict: rules and circuits.
 
     Examples
     --------

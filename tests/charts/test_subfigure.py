@@ -20,12 +20,12 @@ def test_trees_and_curves_are_drawn_on_the_axes_of_a_subfigure(axes):
     forest = RandomForestClassifier(5, random_state=0).fit(X, y)
     few = cw.RuleListClassifier(forest, max_rules=3, random_state=0).fit(X, y)
     for display in (cw.rules.TreeDisplay, cw.rules.PathDisplay):
-        assert display.from_estimator(few, X, y).plot(axes).figure_ is axes.figure
+        assert display.from_estimator(few, X, y, ax=axes).figure_ is axes.figure
 
 
 def test_states_are_drawn_on_the_axes_of_a_subfigure(axes):
     hmm = cw.HiddenMarkovModel(2, algorithm="em", random_state=0).fit("abcab" * 20)
     assert (
-        cw.sequences.AutomatonDisplay.from_estimator(hmm).plot(axes).figure_
+        cw.sequences.AutomatonDisplay.from_estimator(hmm, ax=axes).figure_
         is axes.figure
     )

@@ -1,5 +1,6 @@
 """``clearwood simplify --task survival``."""
 
+import io
 import json
 
 import numpy as np
@@ -10,6 +11,8 @@ from tests.wording import same_text
 
 import clearwood as cw
 from clearwood.cli import main
+
+TIMES = ("--task", "survival", "--time", "years", "--event", "died")
 
 
 def run(*arguments):
@@ -44,12 +47,82 @@ def test_rules_of_a_forest_with_their_scores(table, tmp_path):
     assert 0.6 < found["scores"]["harrell"] < 0.9
     assert any("age" in rule.text(rules.features) for rule in rules)
     assert "survival" in page.read_text(encoding="utf-8")
-    scored = CliRunner().invoke(main, ["evaluate", str(out), str(table)])
-    assert scored.exit_code == 1
-    assert "RuleListSurvival" in scored.stderr
+    assert "Kaplan-Meier" in page.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def saved(table, tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "rules.json"
+    done = run(
+        table, *TIMES, "--horizons", "1,3", "--max-rules", 3, "--out", path
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    return path
+
+
+def call(verb, *arguments):
+    return CliRunner().invoke(main, [verb, *map(str, arguments)])
+
+
+def test_saved_rules_are_evaluated(saved, table):
+    done = call("evaluate", saved, table, "--time", "years", "--event", "died")
+    assert done.exit_code == 0, done.stderr
+    same_text(done.stdout.replace(str(table), "patients.csv"))
+    done = call(
+        "evaluate", saved, table, "--time", "years", "--event", "died", "--json"
+    )
+    found, rules, frame = json.loads(done.stdout), cw.load(saved), pd.read_csv(table)
+    y = frame[["died", "years"]].astype({"died": bool})
+    assert found["scores"]["uno"] == rules.evaluate_survival(frame, y).uno
+    first, rows = found["observed"][0], y[rules.apply(frame) == 0]
+    assert first["rows"] == len(rows) and first["events"] == rows["died"].sum()
+    assert first["horizons"][1]["at_risk"] == (rows["years"] >= 3).sum()
+
+
+def test_predictions_have_the_survival_at_each_horizon(saved, table):
+    done = call("predict", saved, table)
+    found = pd.read_csv(io.StringIO(done.stdout))
+    expected = cw.load(saved).predict_survival_function(pd.read_csv(table), [1, 3])
+    np.testing.assert_allclose(found[["survival 1", "survival 3"]], expected)
+
+
+def test_pages_and_monitoring_read_survival_times(saved, table, tmp_path):
+    page, times = tmp_path / "page.html", ["--time", "years", "--event", "died"]
+    assert call("report", saved, table, *times, "--out", page).exit_code == 0
+    assert "Integrated Brier score" in page.read_text(encoding="utf-8")
+    assert "mean of survival" in call("monitor", saved, table, *times).stdout
+
+
+NOT_SAVED = {
+    "no times": [],
+    "no event": ["--time", "years"],
+    "target": ["--target", "died"],
+    "column": ["--time", "year", "--event", "died"],
+}
+
+
+@pytest.mark.parametrize("name", NOT_SAVED)
+def test_evaluation_needs_survival_times(name, saved, table):
+    done = call("evaluate", saved, table, *NOT_SAVED[name])
+    assert done.exit_code == (2 if done.stderr.startswith("Usage") else 1)
+    same_text(done.stderr)
+
+
+@pytest.mark.parametrize("name", ["negative", "no event"])
+def test_times_are_checked(name, saved, table, tmp_path):
+    frame, path = pd.read_csv(table), tmp_path / "patients.csv"
+    change = {"negative": {"years": -1.0}, "no event": {"died": 0}}[name]
+    frame.assign(**change).to_csv(path, index=False)
+    for done in (
+        run(path, *TIMES),
+        call("evaluate", saved, path, "--time", "years", "--event", "died"),
+    ):
+        assert done.exit_code == 1
+        same_text(done.stderr)
 
 
 WRONG = {
+    "beyond": ["--event", "died", "--time", "years", "--horizons", "99"],
     "no time": ["--event", "died"],
     "no column": ["--event", "died", "--time", "year"],
     "no event": ["--event", "age", "--time", "years"],

@@ -131,6 +131,7 @@ WRONG = {
     "beyond": lambda: check_horizons([1, 3], TWO),
     "zero": lambda: check_horizons(0, TWO),
     "text": lambda: check_horizons("soon", TWO),
+    "at 0": lambda: check_horizons(None, rows((True, 0.0), (False, 2.0))),
 }
 
 

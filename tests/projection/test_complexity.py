@@ -154,7 +154,7 @@ def test_what_is_shown_names_the_complexity():
     assert str(path).split()[:3] == ["literals", "size", "log"]
     line = str(path).splitlines()[2].split()
     assert line[:2] == [f"{path.complexity[1]:g}", str(path.size[1])]
-    display = SizePathDisplay.from_estimator(tree).plot()
+    display = SizePathDisplay.from_estimator(tree)
     assert display.ax_.get_xlabel() == "literals"
     at = path.complexity[path.size == tree.tree_.n_leaves]
     assert any((line.get_xdata() == at).all() for line in display.ax_.lines)

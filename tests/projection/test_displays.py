@@ -32,17 +32,17 @@ def labels_of(display):
 
 def test_one_draw_has_no_spread_and_trees_are_no_posterior(rows):
     one = cw.ProjectedTreeRegressor(Drawn(1), n_leaf_nodes=2).fit(rows)
-    shown = labels_of(cw.projection.LeavesDisplay.from_estimator(one).plot())
+    shown = labels_of(cw.projection.LeavesDisplay.from_estimator(one))
     # Both leaves have one variance.
     same_text(shown)
     own = cw.ProjectedTreeRegressor(Drawn(1), n_leaf_nodes=2, family="mean_variance")
-    shown = labels_of(cw.projection.LeavesDisplay.from_estimator(own.fit(rows)).plot())
+    shown = labels_of(cw.projection.LeavesDisplay.from_estimator(own.fit(rows)))
     same_text(shown[0])
 
     trees = Drawn()
     trees.is_posterior = False
     forest = cw.ProjectedTreeRegressor(trees, n_leaf_nodes=2).fit(rows)
-    shown = labels_of(cw.projection.LeavesDisplay.from_estimator(forest).plot())
+    shown = labels_of(cw.projection.LeavesDisplay.from_estimator(forest))
     same_lines(shown)
 
 
@@ -54,7 +54,7 @@ def test_the_spread_of_an_explanation_is_named_where_there_is_one(rows):
 
 def test_leaves_are_numbered_weighed_and_valued(rows):
     tree = cw.ProjectedTreeClassifier(Drawn(task="classification"), n_leaf_nodes=3)
-    display = cw.projection.LeavesDisplay.from_estimator(tree.fit(rows)).plot()
+    display = cw.projection.LeavesDisplay.from_estimator(tree.fit(rows))
     texts = [tick.get_text() for tick in display.ax_.get_yticklabels()]
     for i, (text, share) in enumerate(zip(texts, tree.leaves_.share), start=1):
         assert text.startswith(f"{i}. ")
@@ -68,7 +68,7 @@ def test_leaves_are_numbered_weighed_and_valued(rows):
 
 def test_conditions_are_not_torn_apart(rows):
     tree = cw.ProjectedTreeRegressor(Drawn(), n_leaf_nodes=8).fit(rows)
-    display = cw.projection.LeavesDisplay.from_estimator(tree).plot()
+    display = cw.projection.LeavesDisplay.from_estimator(tree)
     conditions = {
         c.text(tree.rules_.features) for r in tree.rules_ for c in r.conditions
     }
@@ -99,6 +99,6 @@ def test_whole_numbers_stand_side_by_side(rows):
 
 def test_a_size_path_names_what_is_counted(rows):
     found = cw.ProjectedRuleListRegressor(Drawn(), n_rules=3, random_state=0).fit(rows)
-    display = cw.projection.SizePathDisplay.from_estimator(found).plot()
+    display = cw.projection.SizePathDisplay.from_estimator(found)
     assert display.ax_.get_xlabel() == "rules"
     same_text(labels_of(display))

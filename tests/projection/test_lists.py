@@ -146,6 +146,6 @@ def test_lists_are_drawn_and_reported(rows, tmp_path):
     assert "otherwise" in drawn.labels[-1] and len(drawn.labels) == 3
     assert (drawn.observation_interval[0] < drawn.mean_interval[0]).all()
     assert drawn.plot().ax_.get_xlabel() == "y"
-    cw.projection.SizePathDisplay.from_estimator(found).plot()
+    cw.projection.SizePathDisplay.from_estimator(found)
     cw.report(found, tmp_path / "page.html", X=X, model=Drawn())
     assert "otherwise" in (tmp_path / "page.html").read_text()

@@ -75,14 +75,14 @@ def test_it_draws_where_it_is_told(fitted):
 
     fab, X, _ = fitted
     figure, axes = plt.subplots(1, 2)
-    display = RegionsDisplay.from_estimator(fab, X).plot(axes[1])
+    display = RegionsDisplay.from_estimator(fab, X, ax=axes[1])
     assert display.ax_ is axes[1]
     assert display.figure_ is figure
 
 
 def test_a_model_of_more_features_has_no_background_and_dashed_boxes():
     fab, X, _ = fit("classification", n_features=3)
-    display = RegionsDisplay.from_estimator(fab, X, features=(0, 1)).plot()
+    display = RegionsDisplay.from_estimator(fab, X, features=(0, 1))
     assert display.background is None
     for box in display.boxes:
         asked = {c.feature for c in fab.rules_.rules[box.number - 1].conditions}
@@ -96,7 +96,7 @@ def test_rules_of_other_methods_are_drawn(fitted):
     fab, X, y = fitted
     kind = RuleListRegressor if fab.rules_.task == "regression" else RuleListClassifier
     rules = kind(fab.estimator_, n_rules=3, random_state=0).fit(X, y)
-    display = RegionsDisplay.from_estimator(rules, X, y).plot()
+    display = RegionsDisplay.from_estimator(rules, X, y)
     assert [box.number for box in display.boxes] == [1, 2]
 
 
@@ -135,7 +135,7 @@ def test_both_halves_of_the_path_stand_within_the_axes_and_apart(fitted):
     from matplotlib import pyplot as plt
 
     figure, given = plt.subplots()
-    display = FABPathDisplay.from_estimator(fitted[0]).plot(given)
+    display = FABPathDisplay.from_estimator(fitted[0], ax=given)
     figure.canvas.draw()
     whole = given.get_position()
     above, below = (

@@ -7,9 +7,12 @@ from collections.abc import Callable, Sequence
 from clearwood._words.labels import printable
 
 # Okabe and Ito's colour-blind safe colours, and as many markers.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
+COLOURS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F",
+    "#000000",
+)  # fmt: skip
 QUIET = "#566173"
-MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 
 
 def colour(position: int) -> str:

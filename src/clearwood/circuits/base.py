@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._base import Estimator
 from clearwood._estimators import fit_context
 from clearwood._numeric import as_generator, spawn_generators
 from clearwood._numeric.progress import progress
@@ -73,7 +74,7 @@ FAR_OUTSIDE = 0.25
 its width, for a warning."""
 
 
-class BaseSPN(DensityMixin, BaseEstimator):
+class BaseSPN(DensityMixin, Estimator):
     """Base class of densities of the rows of tables; subclasses learn the circuit.
 
     A subclass implements ``_learn``, and has the parameters ``discrete``,

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import log_softmax, logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._base import Estimator
 from clearwood._estimators import fit_context
 from clearwood._numeric import as_generator
 from clearwood._tables import RowsOfTable
@@ -100,7 +101,7 @@ class ClassEvidence(Result):
         )
 
 
-class SPNClassifier(ClassifierMixin, BaseEstimator):
+class SPNClassifier(ClassifierMixin, Estimator):
     """Classifier by a sum-product network with the class as an additional column.
 
     The network is a joint density of the features and the class; predicted

@@ -7,9 +7,10 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._base import Estimator
 from clearwood._estimators import Interval, fit_context
 from clearwood._numeric import spawn_generators
 from clearwood._tables import SAMPLE_ROWS, is_read_in_blocks, open_rows
@@ -33,7 +34,7 @@ N_NETWORKS = 5
 """Number of networks of the default density."""
 
 
-class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class SPNImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
     """Imputer of missing cells by a sum-product network.
 
     The network is a density of whole rows, learned from the incomplete table. A missing

@@ -195,10 +195,13 @@ def read_table_for(known: Any, args: Any, **settings: Any) -> Any:
 def read_new_rows(rules: Any, args: Any) -> NewRows:
     """Rows to evaluate rules against the target in the table, or a model.
 
-    The target is the named column, or else that of the rules, if the table has it.
+    The target is the named column, or else that of the rules, if the table has it; or
+    survival times.
     """
     from clearwood._tables.target import target_as_labels
 
+    if rules.outcome.horizons:
+        return NewRows(*read_survival(rules, args))
     if args.classes and args.model is None:
         raise click.UsageError("--classes is for a --model file.")
     model = None if args.model is None else _read_model_of(rules, args)
@@ -214,6 +217,52 @@ def read_new_rows(rules: Any, args: Any) -> NewRows:
         return NewRows(frame, None, model)
     X = frame.drop(columns=target, errors="ignore")
     return NewRows(X, target_as_labels(rules, frame, target), model)
+
+
+def read_survival(rules: Any, args: Any) -> tuple[Any, Any]:
+    """Rows of a file, encoded for rules, and their survival times, if named."""
+    frame = read_rows(rules, args)
+    named = [name for name in (args.time, args.event) if name is not None]
+    if len(named) == 1:
+        raise click.UsageError("Give both --time and --event.")
+    if not named:
+        return frame, None
+    check_complete(frame, named)
+    return frame, survival_times(frame, args)
+
+
+def check_complete(frame: Any, named: list[str]) -> None:
+    """Raise unless a table has these columns, without empty cells."""
+    absent = [name for name in named if name not in frame]
+    if absent:
+        raise InputError(
+            f"The table has no column {absent[0]!r}; it has {list(frame.columns)}."
+        )
+    empty = [name for name in named if frame[name].isna().any()]
+    if empty:
+        raise InputError(
+            f"The column {empty[0]!r} has empty cells; remove or complete these rows."
+        )
+
+
+def survival_times(frame: Any, args: Any) -> Any:
+    """Survival times in two columns of a table."""
+    import numpy as np
+
+    from clearwood.outcomes.survival import FIELDS
+
+    event = frame[args.event]
+    if not event.isin([0, 1]).all():
+        raise InputError(
+            f"The column {args.event!r} (--event) holds "
+            f"{event[~event.isin([0, 1])].tolist()[0]!r}; expected 1 or true for an "
+            "event, and 0 or false for a censored row."
+        )
+    if frame[args.time].dtype.kind not in "iuf":
+        raise InputError(f"The column {args.time!r} (--time) holds other than numbers.")
+    y = np.empty(len(frame), FIELDS)
+    y["event"], y["time"] = event.astype(bool), frame[args.time]
+    return y
 
 
 def _read_model_of(rules: Any, args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""``clearwood simplify --task survival``: rules of a survival model."""
+"""Rules for survival on the command line."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ import click
 from clearwood.cli import options as shared
 from clearwood.cli.command import Answer
 from clearwood.cli.errors import plain_warnings
-from clearwood.cli.inputs import MODEL_FILES, given, read_frame
-from clearwood.exceptions import InputError
+from clearwood.cli.inputs import (
+    MODEL_FILES,
+    check_complete,
+    given,
+    read_frame,
+    read_survival,
+    survival_times,
+)
 
 OPTIONS = (
     shared.option(
@@ -33,6 +39,20 @@ OPTIONS = (
     shared.option("--time-unit", shared.TEXT, "Unit of times: --time-unit years."),
 )  # fmt: skip
 """Options of survival only."""
+
+TIMES = (
+    shared.option(
+        "--time", shared.TEXT, "For survival rules, the column of times.",
+        metavar="COLUMN",
+    ),
+    shared.option(
+        "--event", shared.TEXT,
+        "For survival rules, the column that is 1, or true, for an event and 0 for a "
+        "censored row.",
+        metavar="COLUMN",
+    ),
+)  # fmt: skip
+"""Options of commands on saved rules."""
 
 OTHERS = (
     "target classes scoring class_weight stability n_init statement_counts increasing "
@@ -94,35 +114,45 @@ def simplify_survival(args: Any) -> Answer:
 
 def split_times(frame: Any, args: Any) -> tuple[Any, Any, Any]:
     """Table without times and groups, survival times, and groups."""
-    import numpy as np
-
     from clearwood.cli.train import prepare
-    from clearwood.outcomes.survival import FIELDS
 
     named = [args.time, args.event, *filter(None, [args.groups])]
-    absent = [name for name in named if name not in frame]
-    if absent:
-        raise InputError(
-            f"The table has no column {absent[0]!r}; it has {list(frame.columns)}."
-        )
-    empty = [name for name in named if frame[name].isna().any()]
-    if empty:
-        raise InputError(
-            f"The column {empty[0]!r} has empty cells; remove or complete these rows."
-        )
-    event = frame[args.event]
-    if not event.isin([0, 1]).all():
-        raise InputError(
-            f"The column {args.event!r} (--event) holds "
-            f"{event[~event.isin([0, 1])].tolist()[0]!r}; expected 1 or true for an "
-            "event, and 0 or false for a censored row."
-        )
-    if frame[args.time].dtype.kind not in "iuf":
-        raise InputError(f"The column {args.time!r} (--time) holds other than numbers.")
-    y = np.empty(len(frame), FIELDS)
-    y["event"], y["time"] = event.astype(bool), frame[args.time]
+    check_complete(frame, named)
+    y = survival_times(frame, args)
     groups = None if args.groups is None else frame[args.groups].to_numpy()
     return prepare(frame.drop(columns=named), "random-forest"), y, groups
+
+
+def evaluate_survival(rules: Any, args: Any) -> Answer:
+    """Evaluate saved rules on the rows of a table."""
+    from clearwood.rules.evaluation.survival_scores import observed_curves
+
+    of_others = "target model classes pos_label threshold"
+    shared.only_for("other rules", False, of_others, ", not for those of survival")
+    X, y = read_survival(rules, args)
+    if y is None:
+        raise click.UsageError("Rules for survival need --time and --event.")
+    scores = rules.evaluate_survival(X, y)
+    curves = observed_curves(rules, X, y)
+    horizons, unit = rules.outcome.horizons, rules.outcome.time_unit
+    rows = f"{len(X):,} row{'s' * (len(X) != 1)}"
+    summary = {
+        "task": "survival",
+        "rows": len(X),
+        "scores": scores._asdict(),
+        "rules": json.loads(rules.to_json()),
+        "observed": [one.as_dict(horizons) for one in curves],
+    }
+    lines = [f"{i}. {one.text(horizons, unit)}" for i, one in enumerate(curves, 1)]
+    text = "\n".join(
+        [
+            str(rules),
+            "",
+            f"Kaplan-Meier estimates on the {rows} of {args.data}:",
+            *lines,
+        ]
+    )
+    return Answer(summary, lambda: f"{text}\n\nOn these rows: {scores}")
 
 
 def default_model(X: Any, args: Any) -> Any:

@@ -13,8 +13,9 @@ from sklearn.base import BaseEstimator
 
 from clearwood._numeric import as_generator
 from clearwood._numeric.fold_roles import check_groups
-from clearwood._warned_once import warned_once
+from clearwood._warned_once import users_level, warned_once
 from clearwood._words.labels import target_name
+from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.frames import read_once
 from clearwood.columns.sparse_tables import is_matrix
 from clearwood.columns.validation import check_apart, check_table, check_weight
@@ -49,6 +50,7 @@ from clearwood.simplifiers._common.flaws import warn_of_class_order
 
 @warned_once()
 @read_once()
+@suggests_parameters
 def compare(
     model: Any,
     X: Any,
@@ -349,7 +351,7 @@ def _say_what_happened(
             f"Interrupted after {len(outcome.replies)} of {n} fits; the result covers "
             "these.",
             InterruptedFitWarning,
-            stacklevel=3,
+            stacklevel=users_level(),
         )
     for text in warnings_in_words(outcome.replies):
-        warnings.warn(text, stacklevel=3)
+        warnings.warn(text, stacklevel=users_level())

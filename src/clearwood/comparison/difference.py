@@ -12,6 +12,7 @@ import numpy as np
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import probability_text
 from clearwood._words.sentences import rows_in_words
+from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.validation import check_target
 from clearwood.ensembles.black_box import predict_with, predicts, task_of
 from clearwood.ensembles.read import as_predictor
@@ -138,6 +139,7 @@ class Difference(Result):
         return rate.as_share() if self.shift is None else rate.as_number()
 
 
+@suggests_parameters
 def difference(
     old: Any,
     new: Any,

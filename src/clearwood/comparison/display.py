@@ -32,8 +32,11 @@ UP = {
     "stability": "agreement between refits",
 }
 """Axis labels of the vertical measures, by type of outcome."""
-SPREAD = 0.6
+SPREAD = 0.85
 """Width over which points with equal numbers of rules are spread, in rules."""
+
+FAR = 2.0
+"""Ranges of the other points from which the error of constants is beyond the axes."""
 
 
 @dataclass(eq=False, repr=False)
@@ -43,7 +46,8 @@ class FrontierDisplay(Display):
     Make one with :meth:`from_frontier`. Colour and marker distinguish methods. Points
     with equal numbers of rules are drawn side by side. Filled points are
     Pareto-optimal, joined by a line. Error bars are one standard error of the mean over
-    the folds in each direction.
+    the folds in each direction. If a single rule, a constant, has a far higher error
+    than all others, the chart names its error at the upper end.
 
     Parameters
     ----------
@@ -169,15 +173,24 @@ class FrontierDisplay(Display):
     @property
     def scales(self) -> tuple[Scale, Scale]:
         """Horizontal and vertical scale."""
-        values = [y for _, y in self.places]
-        if self.y == "error":
-            values += [p.error + p.error_se for p in self.points if has_bar(p)]
-        across, up = scale_of([x for x, _ in self.places]), scale_of(values)
+        across, up = scale_of([x for x, _ in self.places]), scale_of(self._ends())
         if math.isnan(self.model_error) or (up.is_log and self.model_is_far_below):
             return across, up
         # A log scale has no zero, and a very small error would take most of the space.
         scale = linear_scale if self.model_is_far_below else scale_of
-        return across, scale([*values, self.model_error])
+        return across, scale([*self._ends(), self.model_error])
+
+    def _ends(self) -> list[float]:
+        """Heights of the points and the ends of their bars, without far constants."""
+        if self.y != "error":
+            return [y for _, y in self.places]
+        ends = [end for p in self.points for end in bar(p)]
+        of_rules = [end for p in self.points if p.n_rules > 1 for end in bar(p)]
+        if not of_rules or scale_of(ends).is_log:
+            return ends
+        near = max(of_rules) + (FAR - 1) * (max(of_rules) - min(of_rules))
+        near_constants = [p for p in self.points if p.n_rules == 1 and p.error <= near]
+        return of_rules + [end for p in near_constants for end in bar(p)]
 
     @property
     def model_is_far_below(self) -> bool:
@@ -210,15 +223,18 @@ class FrontierDisplay(Display):
         for k in sorted(range(len(places)), key=lambda k: unbeaten[k]):
             point, (x, y), best = self.points[k], places[k], unbeaten[k]
             position = methods.index(point.method)
+            to, says = f"#p{self.numbers[k]}", self._says(point)
+            if y > up.high:
+                continue
             if self.y == "error" and has_bar(point):
-                ends = [max(y - point.error_se, up.low), y + point.error_se]
+                ends = [max(end, up.low) for end in bar(point)]
                 marks.append(Points([x, x], ends, ink(position), width=0.8, alpha=0.5))
             dot = Points(
-                [x], [y], ink(position), look="", dots=8.0 if best else 5.5,
+                [x], [y], ink(position), look="", dots=7.0 if best else 5.0,
                 shape=marker(position), hollow=not best,
             )  # fmt: skip
-            to, says = f"#p{self.numbers[k]}", self._says(point)
             marks.append(Linked([ClickGround((x, y), places), dot], says, to))
+        marks += self._constant(up)
         panel = Panel(
             marks,
             Axis(self.labels[0], *across, is_whole=self.x != "seconds"),
@@ -228,6 +244,16 @@ class FrontierDisplay(Display):
         )
         title = "Error against the number of rules; each point is a link to its rules"
         return Chart(title, [panel], size=(7.2, 5.0), right=82.0)
+
+    def _constant(self, up: Scale) -> list[Mark]:
+        """Error of a single rule, if it is beyond the axes, at their upper end."""
+        far = [k for k, (_, y) in enumerate(self.places) if y > up.high]
+        if not far:
+            return []
+        point, number = self.points[far[0]], self.numbers[far[0]]
+        words = f"\N{UPWARDS ARROW} 1 rule: {self._shown(point.error)}"
+        note = Note(self.places[far[0]][0], up.high, words, (0.0, 5.0))
+        return [Linked([note], self._says(point), f"#p{number}")]
 
     def _model(self, across: Scale, up: Scale) -> list[Mark]:
         """Line of the model, labelled beside the axes, where no point can be."""
@@ -255,8 +281,15 @@ def ink(position: int) -> str:
 
 
 def marker(position: int) -> str:
-    """Marker of a method; its combination with the colour is unique among 49."""
+    """Marker of a method; its combination with the colour is unique among 64."""
     return MARKERS[(position + position // len(MARKERS)) % len(MARKERS)]
+
+
+def bar(point: FrontierPoint) -> list[float]:
+    """Ends of the error bar of a point; its error if the standard error is unknown."""
+    error = point.error_se if has_bar(point) else 0.0
+    low = point.error - error
+    return [low if low > 0 else point.error, point.error + error]
 
 
 def has_bar(point: FrontierPoint) -> bool:

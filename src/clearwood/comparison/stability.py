@@ -13,8 +13,9 @@ import numpy as np
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.fold_roles import check_groups
 from clearwood._numeric.progress import progress
-from clearwood._warned_once import warned_once
+from clearwood._warned_once import users_level, warned_once
 from clearwood._words.labels import type_text
+from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.validation import check_weight
 from clearwood.comparison.folds import bootstrap_weight
 from clearwood.comparison.scores import pairwise_agreement
@@ -185,6 +186,7 @@ class Refit(NamedTuple):
 
 
 @warned_once()
+@suggests_parameters
 def stability(
     estimator: Any,
     X: Any,
@@ -342,7 +344,7 @@ def _run(
             f"Interrupted after {len(done)} of {len(generators)} refits; the result "
             "covers these.",
             InterruptedFitWarning,
-            stacklevel=3,
+            stacklevel=users_level(),
         )
     return done
 

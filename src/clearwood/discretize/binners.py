@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._base import Estimator
 from clearwood._estimators import fit_context
 from clearwood._tables import is_read_in_blocks
 from clearwood._tables.learning import sample_of, transform_table
@@ -27,7 +28,7 @@ from clearwood.discretize.cuts import (
 from clearwood.exceptions import InputError
 
 
-class _Binner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class _Binner(OneToOneFeatureMixin, TransformerMixin, Estimator):
     """Base class that reads tables and applies cuts; subclasses choose the cuts."""
 
     _parameter_constraints: dict[str, Any] = {}

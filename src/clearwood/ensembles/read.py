@@ -10,6 +10,7 @@ from typing import Any
 
 from clearwood._memory import memory_allowed
 from clearwood._words.labels import check_names, type_text
+from clearwood._words.spelling import suggests_parameters
 from clearwood.codec.documents import Place, parse_json, refuse_table
 from clearwood.codec.files import read_bytes
 from clearwood.columns.feature_space import is_frame
@@ -55,6 +56,7 @@ KNOWN = (
 )
 
 
+@suggests_parameters
 def read_ensemble(
     model: Any,
     *,

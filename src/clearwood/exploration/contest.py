@@ -22,6 +22,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from clearwood._estimators import take_rows
 from clearwood._numeric.progress import progress
 from clearwood._tables.target import Labelled
+from clearwood._warned_once import users_level
 from clearwood.exceptions import ClearwoodError, InterruptedFitWarning, ModelError
 from clearwood.exploration.contenders import BOOSTING, MOST_PARTS, Contender
 from clearwood.outcomes import Outcome, outcome_of
@@ -232,7 +233,7 @@ def fit_all(
         warnings.warn(
             "Interrupted: the result holds the models fitted until then.",
             InterruptedFitWarning,
-            stacklevel=3,
+            stacklevel=users_level(),
         )
         notes.append("The fits were interrupted; some models are missing.")
     return tuple(entries), notes

@@ -18,6 +18,7 @@ from clearwood._tables.target import Labelled, split_target
 from clearwood._warned_once import warned_once
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.sentences import listed, rows_in_words
+from clearwood._words.spelling import suggests_parameters
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.reading.anomalies import anomaly_scores, rows_of
 from clearwood.circuits.reading.section import anomalous_rows
@@ -44,6 +45,7 @@ FEWEST_ROWS = 20
 
 
 @warned_once()
+@suggests_parameters
 def explore(
     frame: Any,
     target: str | None = None,

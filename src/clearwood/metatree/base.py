@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._base import Estimator
 from clearwood._estimators import fit_context
 from clearwood._tables import is_read_in_blocks, open_rows
 from clearwood._tables.learning import accepts_tables
@@ -33,7 +34,7 @@ FAR = 1e6
 """Largest ratio of mean to standard deviation for a feature of linear leaves."""
 
 
-class BaseMetaTreeEstimator(BaseEstimator):
+class BaseMetaTreeEstimator(Estimator):
     """Base class that validates data and updates sufficient statistics."""
 
     _task: str

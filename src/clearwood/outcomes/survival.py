@@ -163,8 +163,14 @@ def check_horizons(horizons: Any, y: np.ndarray) -> tuple[float, ...]:
     """
     time, event = y["time"], y["event"]
     if horizons is None:
-        found = np.quantile(time[event], QUARTILES)
-        short = {float(f"{value:.2g}") for value in found if value > 0}
+        later = time[event & (time > 0)]
+        if not len(later):
+            raise InputError(
+                "y has events at time 0 only, so that there is no later time to choose "
+                "horizons from; check the times."
+            )
+        found = np.quantile(later, QUARTILES)
+        short = {float(f"{value:.2g}") for value in found}
         return tuple(sorted(one for one in short if one < time.max())) or (
             float(found[1]),
         )

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from clearwood._base import Estimator
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._numeric import as_generator
 from clearwood._numeric.progress import progress
@@ -56,7 +56,7 @@ N_FOLDS = 5
 """Number of folds for the choice of the size (section 3.2.2)."""
 
 
-class ProjectedRules(ProjectedPredictions, BaseEstimator):
+class ProjectedRules(ProjectedPredictions, Estimator):
     """Base class of projected trees and rule lists: the method.
 
     A subclass finds trees, or lists, of all sizes in ``_project`` and prints them in

@@ -67,14 +67,27 @@ class SizePathDisplay(Display):
     words: Words = TREE
 
     @classmethod
-    def from_estimator(cls, estimator: ProjectedRules) -> SizePathDisplay:
-        """Plot a fitted ProjectedTreeRegressor or ProjectedTreeClassifier."""
+    def from_estimator(
+        cls, estimator: ProjectedRules, *, ax: Any = None
+    ) -> SizePathDisplay:
+        """Plot a fitted ProjectedTreeRegressor or ProjectedTreeClassifier.
+
+        Parameters
+        ----------
+        estimator : ProjectedTreeRegressor or ProjectedTreeClassifier
+        ax : matplotlib Axes, optional
+            A new figure by default.
+
+        Returns
+        -------
+        SizePathDisplay
+        """
         check_is_fitted(estimator, "size_path_")
         return cls(
             estimator.size_path_,
             chosen=estimator.rules_.n_rules,
             words=estimator._words,
-        )
+        ).plot(ax)
 
     @classmethod
     def of_result(cls, result: Any, /) -> Self:
@@ -140,7 +153,7 @@ class LeavesDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: ProjectedRules, label: Any = None
+        cls, estimator: ProjectedRules, label: Any = None, *, ax: Any = None
     ) -> LeavesDisplay:
         """Plot a fitted ProjectedTreeRegressor or ProjectedTreeClassifier.
 
@@ -149,6 +162,8 @@ class LeavesDisplay(Display):
         estimator : ProjectedTreeRegressor or ProjectedTreeClassifier
         label : optional
             Class whose probability is shown; by default the last one.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Examples
         --------
@@ -158,7 +173,7 @@ class LeavesDisplay(Display):
         >>> from clearwood.projection import LeavesDisplay
         >>> X, y = load_iris(return_X_y=True)
         >>> tree = ProjectedTreeClassifier(n_leaf_nodes=3, random_state=0).fit(X, y)
-        >>> LeavesDisplay.from_estimator(tree, label=1).plot().ax_.get_xlabel()
+        >>> LeavesDisplay.from_estimator(tree, label=1).ax_.get_xlabel()
         'probability of 1'
         """
         check_is_fitted(estimator, "leaves_")
@@ -195,7 +210,7 @@ class LeavesDisplay(Display):
         return cls(
             labels, means.mean(axis=0), interval, observations, quantity,
             draws_label if len(means) > 1 else None, observations_label,
-        )  # fmt: skip
+        ).plot(ax)  # fmt: skip
 
     def _draw(self, ax: Any) -> list[Any]:
         n = len(self.labels)

@@ -13,9 +13,10 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._base import Estimator
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator, product
 from clearwood._numeric.progress import progress
@@ -49,7 +50,7 @@ from clearwood.rules.rule import TEXT_WIDTH
 from clearwood.search.grid import LEAST_ROWS
 
 
-class _ProjectedLinear(BaseEstimator):
+class _ProjectedLinear(Estimator):
     _task: str
     coef_: np.ndarray
     intercept_: np.ndarray

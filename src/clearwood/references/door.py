@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._warned_once import users_level
+from clearwood._words.spelling import suggestion
 from clearwood.columns.cells import unwrapped
 from clearwood.ensembles.read import as_predictor, needs_fit
 from clearwood.exceptions import InputError, ModelError, OwnPredictionsWarning
@@ -242,7 +243,7 @@ def _known_to(
         known = ", ".join(sorted(known_settings)) or "none"
         raise InputError(
             f"{kind.__name__} has no parameter {unknown[0]!r}; expected one of: "
-            f"{known}."
+            f"{known}.{suggestion(unknown[0], known_settings)}"
         )
     for name, default in known_settings.items():
         if default is inspect.Parameter.empty and name not in settings:

@@ -12,6 +12,6 @@ def summarize_history(result: Any) -> dict[str, Any] | None:
     """Data of the page; None for any other fit, and without a history."""
     if not getattr(result, "history_", ()):
         return None
-    display = FABPathDisplay.from_estimator(result)
+    display = FABPathDisplay.of_result(result)
     words = display.words()
     return {"words": words, "chart": svg(display.chart(), "history", words)}

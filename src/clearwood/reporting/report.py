@@ -10,6 +10,7 @@ from markupsafe import Markup
 from clearwood._html import render
 from clearwood._warned_once import warned_once
 from clearwood._words.labels import check_text, printable, type_text
+from clearwood._words.spelling import suggests_parameters
 from clearwood.codec.files import check_writable, write_text
 from clearwood.columns.feature_space import is_frame
 from clearwood.columns.frames import kept_frame, read_once
@@ -25,6 +26,7 @@ from clearwood.rules.rule_set import rules_of
 
 @warned_once()
 @read_once()
+@suggests_parameters
 def report(
     result: Any,
     path: Any,

@@ -7,25 +7,24 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from clearwood._words.labels import printable, type_text
 from clearwood.columns.sparse_tables import is_matrix
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
 from clearwood.families import PageSection, section_of
-from clearwood.outcomes import Outcome
 from clearwood.reporting.decisions import summarize_decisions
 from clearwood.reporting.disclosure import MIN_ROWS, disclosed, is_few, without_few
 from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.lead import read_model_in_words
 from clearwood.reporting.path import summarize_path
+from clearwood.reporting.score_lines import LAST_LINE, summarize_scores
+from clearwood.reporting.survival import summarize_survival
 from clearwood.reporting.table import Table, in_used_columns, path_of, table_of
 from clearwood.reporting.verdict import summarize_verdict
 from clearwood.reporting.words import words_of
-from clearwood.rules import RuleAverage, RuleList, RuleScores, RuleSet, RuleSum
+from clearwood.rules import RuleSet
 from clearwood.rules.drawn.nodes import draw_tree, tree_of
 from clearwood.rules.drawn.page import summarize_tree
 from clearwood.rules.evaluation.tables import survey
@@ -42,13 +41,6 @@ LONGEST = 300
 FEWEST_SHUFFLED, MOST_SHUFFLED = 20, 1000
 """Number of rows for permutation importances on a page."""
 
-
-LAST_LINE: dict[type[RuleSet], str] = {
-    RuleList: "“otherwise”",
-    RuleSum: "the constant",
-    RuleAverage: "the last rule",
-}
-"""Name of the default rule."""
 
 TRAINING, PASSED = "Training rows", "Rows passed to this report"
 """Description of the rows of the statistics."""
@@ -83,10 +75,11 @@ def summarize(
     -------
     dict
         Keys ``title``, ``version``, ``target``, ``facts``, ``verdict``, ``warning``,
-        ``rules``, ``as_found``, ``row``, ``scores``, ``decisions``, ``failures``,
-        ``path``, ``history``, ``settings``, ``words``, ``family`` (the record of the
-        result's class, see :func:`clearwood.families.section_of`) and ``section`` (its
-        content, also under ``family.name``); ``as_found`` (the rules with their stored
+        ``rules``, ``as_found``, ``row``, ``survival``, ``scores``, ``decisions``,
+        ``failures``, ``path``, ``history``, ``settings``, ``words``, ``family`` (the
+        record of the result's class, see :func:`clearwood.families.section_of`) and
+        ``section`` (its content, also under ``family.name``); ``as_found`` (the rules
+        with their stored
         statistics), ``scores``, ``decisions`` and ``failures`` are None if no rows (or
         no labels, or no model) were given, the others if ``result`` holds none. Without
         rules: ``title``, ``version``, ``settings`` and the section.
@@ -138,14 +131,19 @@ def summarize(
         result, X, row = in_used_columns(result, X, row)
         rules = rules_of(result)
     path = path_of(result)
-    table = None if X is None else table_of(rules, X, given, y, model, path)
+    # Survival times are no values with errors; they have a section of their own.
+    values, times = (None, y) if rules.outcome.horizons else (y, None)
+    table = None if X is None else table_of(rules, X, given, values, model, path)
     failures = None
     if table is not None and table.of_model is not None:
         failures = summarize_failures(rules, table, table.of_model)
+    least = 1 if show_rows else MIN_ROWS
+    survival = summarize_survival(rules, X, times, table and table.of_model, least)
     shown, scores = rules, None
     if table is not None:
         shown, reached = survey(rules, table.rows, table.y, table.of_model)
-        scores = _scores(rules, reached, table, ensemble)
+        first = survival["scores"] if survival else []
+        scores = summarize_scores(rules, reached, table, ensemble, first)
     counted = TRAINING if table is None else PASSED
     content = None if record is None else record.content(result, X, y)
     page: dict[str, Any] = {
@@ -155,7 +153,7 @@ def summarize(
         "target": printable(rules.target),
         "facts": facts,
         "model": read_model_in_words(model, ensemble),
-        "verdict": summarize_verdict(rules, shown, table, held_out_from),
+        "verdict": summarize_verdict(rules, shown, table, held_out_from, survival),
         "warning": rules.about.get("warning"),
         "rules": summarize_rules(shown, counted, is_linked=True),
         "as_found": None if table is None else _as_found(rules),
@@ -164,6 +162,7 @@ def summarize(
         "family": record,
         "section": content,
         "scores": scores,
+        "survival": survival,
         "decisions": summarize_decisions(rules, table, pos_label, threshold, show_rows),
         "failures": failures,
         # A section reports its sizes itself.
@@ -298,93 +297,6 @@ def _importances(
     features = rules.features
     called = {name: features.shown(d) for d, name in enumerate(features.names)}
     return summarize_importances(found, called)
-
-
-def _scores(
-    rules: RuleSet, scores: RuleScores, table: Table, ensemble: TreeEnsemble | None
-) -> dict[str, Any]:
-    """Scores of rules and model; ``unit`` determines their format in templates."""
-    lines = []
-    if table.y is not None:
-        lines += _error_lines(rules, table)
-    if table.of_model is not None:
-        lines.append(_nearness(rules.outcome, scores.fidelity, len(table.of_model)))
-    if table.y is not None and not rules.outcome.is_share:
-        of_model = model_error(rules, table)
-        name = rules.outcome.error.capitalize()
-        lines.append(_line(name, "number", scores.error, of_model))
-    lines += [
-        _line("Coverage: rows that satisfy a rule", "percent", scores.coverage)
-        | {"note": _of_others(rules) if scores.coverage < 1 else ""},
-        _line("Overlap: mean rules per row", "number", scores.overlap),
-        _line("Rules, or trees", "count", scores.n_rules, _size(ensemble, "n_trees")),
-        _line(
-            "Literals, or splits of the trees",
-            "count",
-            scores.n_literals,
-            _size(ensemble, "n_splits"),
-        ),
-    ]
-    return {
-        "n_rows": len(table.rows),
-        "lines": lines,
-        "has_model": any(line["model"] is not None for line in lines),
-        # Those that need no explanation.
-        "tiles": lines[: min(3, len(lines) - 3)],
-    }
-
-
-def _of_others(rules: RuleSet) -> str:
-    return f"{LAST_LINE[type(rules)]} predicts the others"
-
-
-def _nearness(outcome: Outcome, fidelity: float, n_rows: int) -> dict[str, Any]:
-    if outcome.is_share:
-        return _line(outcome.agreement_words, outcome.unit, fidelity)
-    # A single row has no variance to explain.
-    r2 = None if n_rows < 2 else fidelity
-    return _line(outcome.agreement_words, outcome.unit, r2) | {"word": "r2"}
-
-
-def model_error(rules: RuleSet, table: Table) -> float | None:
-    """The model's own error on the given rows."""
-    if table.y is None or table.of_model is None:
-        return None
-    return rules.outcome.mean_loss(table.y, table.of_model)
-
-
-def _error_lines(rules: RuleSet, table: Table) -> list[dict[str, Any]]:
-    """Errors of rules and model, in words that need no statistics."""
-    assert table.y is not None
-    predicted = rules.predict(table.rows)
-    error = rules.outcome.mean_loss(table.y, predicted)
-    of_model = model_error(rules, table)
-    if rules.outcome.is_share:
-        return [_line("Error rate", "percent", error, of_model)]
-    root = None if of_model is None else math.sqrt(of_model)
-    half = None if table.of_model is None else _half_within(table.y, table.of_model)
-    name = "Root mean squared error"
-    return [
-        _line(name, "number", error**0.5, root) | {"word": "typical"},
-        _line(
-            "Median absolute error", "number", _half_within(table.y, predicted), half
-        ),
-    ]
-
-
-def _half_within(truth: Any, predicted: Any) -> float:
-    return float(np.median(np.abs(np.asarray(truth) - np.asarray(predicted))))
-
-
-def _line(
-    name: str, unit: str, of_rules: float | None, of_model: float | None = None
-) -> dict[str, Any]:
-    line = {"name": name, "unit": unit, "rules": of_rules, "model": of_model}
-    return line | {"note": "", "word": ""}
-
-
-def _size(ensemble: TreeEnsemble | None, name: str) -> int | None:
-    return None if ensemble is None else getattr(ensemble, name)
 
 
 def _settings(result: Any) -> list[tuple[str, str]]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from clearwood._words.spelling import suggests_parameters
 from clearwood.rules.row_explanation import Explanation, explain_rows
 from clearwood.rules.rule_set import rules_of
 from clearwood.rules.tree import Tree
 
 
+@suggests_parameters
 def explain(
     rules: Any, x: Any, *, fixed: Sequence[str] = (), scale: Any = None
 ) -> Explanation | list[Explanation]:

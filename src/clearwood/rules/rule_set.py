@@ -320,6 +320,28 @@ class RuleSet(Editable, Exportable, Storable, Result):
         curves = np.array([rule.curve.at(where) for rule in self])  # type: ignore
         return curves[self.apply(X)]
 
+    def evaluate_survival(self, X: Any, y: Any, *, y_train: Any = None) -> Any:
+        """Score the survival curves of the rules on new rows, by scikit-survival.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : structured array, or frame with two columns
+            Survival times, as in the fit of :class:`RuleListSurvival`.
+        y_train : structured array, or frame with two columns, optional
+            Survival times that the distribution of censoring is estimated from; by
+            default ``y``.
+
+        Returns
+        -------
+        SurvivalScores
+            With ``integrated_brier``, ``brier`` at each horizon, and the concordance,
+            ``harrell`` and ``uno``.
+        """
+        from clearwood.rules.evaluation.survival_scores import scores_of
+
+        return scores_of(self, X, y, y_train)
+
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`answers_by`, for a table encoded by ``features.encode``."""
         return self.answers_by(self.matches_encoded(encoded))

@@ -8,15 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import (
-    Interval,
-    StrOptions,
-    fit_context,
-    take_rows,
-)
+from clearwood._base import Estimator
+from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._numeric import spawn_generators
 from clearwood._tables.learning import (
     accepts_tables,
@@ -76,7 +72,7 @@ MOST_PAIRS = 2**27
 POSITIVE = Interval(Integral, 1, None, closed="left")
 
 
-class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
+class SelectiveBayesianForestClassifier(ClassifierMixin, Estimator):
     """Bayesian classifier that selects features and finds their dependences.
 
     Features are divided into signal, which depends on the class, and noise, which does

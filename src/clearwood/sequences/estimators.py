@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._base import Estimator
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._numeric import as_generator, product, spawn_generators
 from clearwood.distributions import Emission
@@ -65,7 +66,7 @@ NAMES_IN_HMMLEARN = {
 """Counterparts of hmmlearn's parameters."""
 
 
-class HiddenMarkovModel(BaseEstimator):
+class HiddenMarkovModel(Estimator):
     """Hidden Markov model with categorical, Bernoulli, Gaussian or mixed emissions.
 
     Every step of a sequence is in one of several hidden states; the next state and the

@@ -12,6 +12,7 @@ import numpy as np
 
 from clearwood._warned_once import warned_once
 from clearwood._words.labels import type_text
+from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.validation import check_excluded
 from clearwood.exceptions import InputError
 from clearwood.outcomes import OUTCOMES
@@ -150,6 +151,7 @@ class Alternatives(Result):
 
 
 @warned_once()
+@suggests_parameters
 def alternatives(
     estimator: Any,
     X: Any,

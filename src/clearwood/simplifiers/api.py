@@ -10,6 +10,7 @@ from clearwood._estimators import parameter_names
 from clearwood._numeric import as_generator
 from clearwood._tables import SAMPLE_ROWS, RowBlocks, RowsOfTable, is_read_in_blocks
 from clearwood._words.labels import type_text
+from clearwood._words.spelling import suggestion
 from clearwood.ensembles.black_box import task_of
 from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.outcomes import OUTCOMES
@@ -103,7 +104,7 @@ def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
     if unknown:
         raise InputError(
             f"method={method!r} has no setting {unknown[0]!r}; it has "
-            f"{', '.join(sorted(known))}."
+            f"{', '.join(sorted(known))}.{suggestion(unknown[0], known)}"
         )
     return make(model, **settings)
 

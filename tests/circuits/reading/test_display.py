@@ -64,7 +64,7 @@ def test_every_strip_holds_all_rows_and_adds_up(circuit):
     ids=["clinic", "apart", "three", "hundred"],
 )
 def display(request):
-    return cw.circuits.CircuitDisplay.from_estimator(stand_in(request.param())).plot()
+    return cw.circuits.CircuitDisplay.from_estimator(stand_in(request.param()))
 
 
 def test_nothing_overlaps_and_nothing_lies_outside(display):
@@ -268,9 +268,7 @@ def test_what_cannot_be_drawn_is_refused(column, given, message):
 
 def test_the_surprising_entry_comes_first_with_what_was_expected():
     row = np.array([[1.0, np.nan, 0.0, 35.0, 190.0, 20.0, 2.0]])
-    display = cw.circuits.AnomalyDisplay.from_estimator(
-        stand_in(clinic()), table(row)
-    ).plot()
+    display = cw.circuits.AnomalyDisplay.from_estimator(stand_in(clinic()), table(row))
     first = display.entries[0]
     assert (first["column"], first["found"]) == ("bp", "190")
     assert first["surprise"] > 20 and first["expected"].startswith("110")
@@ -312,7 +310,7 @@ def test_the_chosen_network_is_marked():
         SimpleNamespace(degrees_of_freedom=size, log_likelihood=height)
         for size, height in ((2, -9.0), (own, -8.0), (90, -7.5))
     ]
-    display = cw.circuits.NetworkSizesDisplay.from_estimator(found).plot()
+    display = cw.circuits.NetworkSizesDisplay.from_estimator(found)
     assert display.chosen == 1
     (mark,) = [line for line in display.ax_.lines if line.get_label() == "selected"]
     assert mark.get_xydata().tolist() == [[own, -8.0]]

@@ -42,7 +42,7 @@ READERS = {
 
 @pytest.fixture(params=READERS)
 def display(request):
-    return MetaTreeDisplay.from_estimator(READERS[request.param]()).plot()
+    return MetaTreeDisplay.from_estimator(READERS[request.param]())
 
 
 def texts(ax):
@@ -117,7 +117,7 @@ def test_texts_do_not_cover_each_other(display):
 
 
 def test_bars_are_as_long_as_the_probabilities():
-    display = MetaTreeDisplay.from_estimator(READERS["stopped"]()).plot()
+    display = MetaTreeDisplay.from_estimator(READERS["stopped"]())
     nodes = [node for node, _ in shown_nodes(display.tree) if not node.stopped]
     units = []
     for ink, told in (
@@ -134,7 +134,7 @@ def test_bars_are_as_long_as_the_probabilities():
 
 
 def test_values_stand_on_one_axis_with_their_spread():
-    display = MetaTreeDisplay.from_estimator(READERS["values"]()).plot()
+    display = MetaTreeDisplay.from_estimator(READERS["values"]())
     rules = [node.rule for node, _ in shown_nodes(display.tree)]
     dots = [
         line.get_xdata()[0]
@@ -159,7 +159,7 @@ def test_values_stand_on_one_axis_with_their_spread():
 def test_letters_shrink_to_fit_given_axes():
     figure, axes = plt.subplots(1, 2, figsize=(9, 2.5), layout="constrained")
     for ax, name in zip(axes, ("awkward", "values")):
-        display = MetaTreeDisplay.from_estimator(READERS[name]()).plot(ax)
+        display = MetaTreeDisplay.from_estimator(READERS[name](), ax=ax)
         assert display.ax_ is ax
         figure.draw_without_rendering()
         box = ax.get_window_extent()

@@ -264,7 +264,7 @@ def test_pictures():
     import matplotlib
 
     matplotlib.use("agg")
-    regions = RegionsDisplay.from_estimator(values(), ROWS[:4]).plot()
+    regions = RegionsDisplay.from_estimator(values(), ROWS[:4])
     assert regions.decided is None
     matplotlib.pyplot.close("all")
 

@@ -14,7 +14,7 @@ X = np.random.default_rng(0).uniform(size=(90, 2))
 
 def test_points_and_curves_are_those_of_the_decisions():
     y = np.where(X.sum(axis=1) > 1, "ill", "well")
-    display = DecisionsDisplay.from_estimator(two_classes(), X, y, model=y).plot()
+    display = DecisionsDisplay.from_estimator(two_classes(), X, y, model=y)
     left, right = display.axes_
     dots = [line for line in left.lines if line.get_marker() == "o"]
     assert [float(dot.get_xdata()[0]) for dot in dots] == [0.2, 0.5, 0.9]
@@ -32,7 +32,7 @@ def test_points_and_curves_are_those_of_the_decisions():
 
 def test_several_classes_have_a_table_and_two_shares_each():
     y = np.array(["a", "b", "c"])[(3 * X[:, 0]).astype(int)]
-    display = DecisionsDisplay.from_estimator(three_classes(), X, y).plot()
+    display = DecisionsDisplay.from_estimator(three_classes(), X, y)
     left, right = display.axes_
     shown = [float(text.get_text()) for text in left.texts]
     table = display.found.rules.confusion
@@ -51,7 +51,7 @@ def test_several_classes_have_a_table_and_two_shares_each():
 
 def test_errors_are_drawn_by_line():
     y = X[:, 0]
-    display = ResidualsDisplay.from_estimator(a_list(), X[:, :1], y).plot()
+    display = ResidualsDisplay.from_estimator(a_list(), X[:, :1], y)
     thin = display.ax_.lines[1]
     ends = display.found.lines[0].errors.quantiles
     assert thin.get_xdata().tolist() == [ends[0], ends[-1]]

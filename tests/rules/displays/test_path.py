@@ -97,7 +97,7 @@ def test_plot_draws_the_scores_and_marks_the_size(fitted):
 
 def test_without_truth_or_held_out_rows_there_is_less_to_draw(fitted):
     rules, X, _ = fitted
-    display = PathDisplay.from_estimator(rules, X).plot()
+    display = PathDisplay.from_estimator(rules, X)
     assert display.error_ax_ is None
     alone = PathDisplay(display.scores, task="regression", chosen=1).plot()
     assert len(alone.ax_.collections) == 0
@@ -118,7 +118,7 @@ def test_another_teacher_may_be_named_and_axes_given(fitted):
     rules, X, _ = fitted
     said = rules.path_[-1].predict(X)
     figure, axes = plt.subplots(1, 2)
-    display = PathDisplay.from_estimator(rules, X, model=said).plot(axes[1])
+    display = PathDisplay.from_estimator(rules, X, model=said, ax=axes[1])
     assert display.scores[-1].fidelity == 1.0
     assert display.figure_ is figure
     place = axes[1].get_position()

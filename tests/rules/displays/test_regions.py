@@ -71,7 +71,7 @@ def bold_length(display, order):
 
 def test_an_outline_is_bold_only_where_no_earlier_rule_takes_the_rows():
     points = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
-    display = RegionsDisplay.from_estimator(boxes_list(), points).plot()
+    display = RegionsDisplay.from_estimator(boxes_list(), points)
     edge = 1.04
     assert bold_length(display, 0) == pytest.approx(4 * (edge - 0.5))
     # Its upper and right sides are partly those of the first box.
@@ -82,14 +82,14 @@ def test_an_outline_is_bold_only_where_no_earlier_rule_takes_the_rows():
 def test_a_thin_outline_goes_around_all_that_a_rule_asks_for():
     box = (Interval(0, low=0.2, high=0.6), Interval(1, low=0.3, high=0.5))
     rules = RuleList((Rule(box, 1.0),), Rule((), 0.0), FeatureSpace.numeric(2))
-    display = RegionsDisplay.from_estimator(rules, np.eye(2)).plot()
+    display = RegionsDisplay.from_estimator(rules, np.eye(2))
     (outline,) = display.ax_.patches
     assert outline.get_bbox().extents == pytest.approx([0.2, 0.3, 0.6, 0.5])
 
 
 def test_in_a_sum_no_rule_takes_rows_of_another():
     points = np.array([[0.0, 0.0], [1.0, 1.0]])
-    display = RegionsDisplay.from_estimator(values_sum(), points).plot()
+    display = RegionsDisplay.from_estimator(values_sum(), points)
     assert display.decided is None
     for order in (0, 1):
         assert bold_length(display, order) == pytest.approx(2 * (1.08 + 0.54))
@@ -102,7 +102,7 @@ def test_numbers_at_one_corner_stand_side_by_side_within_their_boxes():
     rules = RuleList(
         (Rule(corner, 1.0), Rule(corner, 2.0)), Rule((), 0.0), FeatureSpace.numeric(2)
     )
-    display = RegionsDisplay.from_estimator(rules, np.eye(2)).plot()
+    display = RegionsDisplay.from_estimator(rules, np.eye(2))
     display.figure_.canvas.draw()
     one, other = sorted(
         (text.get_window_extent() for text in display.ax_.texts), key=lambda box: box.x0
@@ -119,7 +119,7 @@ def test_a_dollar_in_a_name_is_no_formula():
         ("$x^$", "$"),
         target="$\\frac$",
     )
-    display = RegionsDisplay.from_estimator(rules, np.eye(2)).plot()
+    display = RegionsDisplay.from_estimator(rules, np.eye(2))
     display.figure_.canvas.draw()
 
 
@@ -128,7 +128,7 @@ def test_missing_values_are_no_obstacle():
         (Rule((Interval(0, low=0.0),), 1.0),), Rule((), 0.0), FeatureSpace.numeric(2)
     )
     X = np.array([[np.nan, 1.0], [np.nan, np.inf]])
-    RegionsDisplay.from_estimator(rules, X).plot().figure_.canvas.draw()
+    RegionsDisplay.from_estimator(rules, X).figure_.canvas.draw()
 
 
 @pytest.mark.parametrize(

@@ -226,7 +226,7 @@ def test_the_page_shows_the_picture(tmp_path):
 def test_the_display_draws_all_leaves():
     pytest.importorskip("matplotlib").use("agg")
     tree, X, y = diabetes()
-    shown = cw.rules.TreeDisplay.from_estimator(tree, X, y, row=X[:1]).plot()
+    shown = cw.rules.TreeDisplay.from_estimator(tree, X, y, row=X[:1])
     texts = [text.get_text() for text in shown.ax_.texts]
     assert sum(" then " in text for text in texts) == 4
     assert texts.count("yes") == texts.count("no") == 3
@@ -237,7 +237,7 @@ def test_both_pictures_hold_all_that_is_laid_out(sample):
     pytest.importorskip("matplotlib").use("agg")
     tree, X, y = sample()
     place = lay_out(draw_tree(tree, X, y))
-    display = cw.rules.TreeDisplay.from_estimator(tree, X, y).plot()
+    display = cw.rules.TreeDisplay.from_estimator(tree, X, y)
     drawn = svg(display.chart(), "drawn")
     strips = [strip for node in place.nodes for strip in node.strips]
     bars = [rect for strip in strips for rect in strip.rects]

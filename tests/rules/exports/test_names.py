@@ -180,7 +180,7 @@ def test_pages_and_pictures_show_names_as_text(name, tmp_path):
     assert tags_of(pages[0]) == tags_of(pages[1])
     assert not CONTROL.search(pages[0].replace("\n", "").replace("\t", ""))
     rules, _ = made("first", f"$x^$ {name}")
-    figure = TreeDisplay.from_estimator(rules).plot().figure_
+    figure = TreeDisplay.from_estimator(rules).figure_
     figure.canvas.draw()
     for text in figure.findobj(mpl.text.Text):
         content = text.get_text()

@@ -23,7 +23,7 @@ def odd():
 
 @pytest.fixture(params=[odd, many], ids=["odd", "many"])
 def display(request):
-    return cw.sbfc.FeatureGraphDisplay.from_estimator(request.param()).plot()
+    return cw.sbfc.FeatureGraphDisplay.from_estimator(request.param())
 
 
 def boxes_of(ax):
@@ -47,7 +47,7 @@ def test_all_is_drawn_and_nothing_lies_outside(display):
 
 
 def test_names_are_inside_their_boxes():
-    display = cw.sbfc.FeatureGraphDisplay.from_estimator(odd()).plot()
+    display = cw.sbfc.FeatureGraphDisplay.from_estimator(odd())
     display.figure_.draw_without_rendering()
     boxes = [b.get_window_extent() for b in boxes_of(display.ax_)]
     inside = [text for text in display.ax_.texts if text.get_ha() == "center"]
@@ -59,7 +59,7 @@ def test_names_are_inside_their_boxes():
 
 def test_shades_and_widths_tell_probabilities():
     estimator = odd()
-    display = cw.sbfc.FeatureGraphDisplay.from_estimator(estimator).plot()
+    display = cw.sbfc.FeatureGraphDisplay.from_estimator(estimator)
     p = [edge.probability for edge in display.graph.edges]
     widths = [one.get_linewidth() for one in edges_of(display.ax_)]
     assert np.corrcoef(p, widths)[0, 1] > 0.999
@@ -76,7 +76,7 @@ def test_a_cutoff_leaves_edges_out():
 
 def test_one_graph_is_shown_as_it_is():
     graph = FeatureForest([1, 1, 0, 0, 0], [-1, 0, -1, 2, -1])
-    display = cw.sbfc.FeatureGraphDisplay.from_estimator(odd(), graph=graph).plot()
+    display = cw.sbfc.FeatureGraphDisplay.from_estimator(odd(), graph=graph)
     edges = {frozenset(edge[:2]) for edge in display.graph.edges}
     assert edges == {frozenset({0, 1}), frozenset({2, 3})}
     assert display.graph.signal.tolist() == [1, 1, 0, 0, 0]
@@ -85,7 +85,7 @@ def test_one_graph_is_shown_as_it_is():
 
 def test_letters_shrink_to_fit_given_axes():
     figure, ax = plt.subplots(figsize=(4, 1.2), layout="constrained")
-    display = cw.sbfc.FeatureGraphDisplay.from_estimator(odd()).plot(ax)
+    display = cw.sbfc.FeatureGraphDisplay.from_estimator(odd(), ax=ax)
     figure.draw_without_rendering()
     frame = figure.bbox
     assert display.ax_ is ax
@@ -101,7 +101,7 @@ def test_bars_are_sorted_and_have_their_errors():
     estimator = odd()
     estimator.chains_ = chains_of(signal, rng.normal(size=(4, 50)))
     estimator.inclusion_probability_ = np.array([0.4, 1.0, 0.2, 0.7, 0.0])
-    display = cw.sbfc.SignalDisplay.from_estimator(estimator, most=4).plot()
+    display = cw.sbfc.SignalDisplay.from_estimator(estimator, most=4)
     assert display.names == [ODD[1], ODD[3], ODD[0], ODD[2]]
     assert display.probability.tolist() == [1.0, 0.7, 0.4, 0.2]
     expected = [diagnose(signal[..., j].astype(float)).mcse for j in (1, 3)]
@@ -117,7 +117,7 @@ def test_a_line_for_every_chain():
     chains = chains_of(np.zeros((4, 30, 5), dtype=bool), heights)
     estimator = odd()
     estimator.chains_ = chains
-    display = cw.sbfc.LogPosteriorDisplay.from_estimator(estimator).plot()
+    display = cw.sbfc.LogPosteriorDisplay.from_estimator(estimator)
     drawn = [line.get_ydata() for line in display.ax_.lines]
     np.testing.assert_array_equal(drawn, heights)
     assert f"{diagnose(heights).rhat:.3f}" in display.ax_.get_title(loc="left")
@@ -132,11 +132,11 @@ def test_sizes_of_the_graphs_drawn():
         FeatureForest([1, 0, 0, 0, 0], [-1, -1, 1, 1, -1]),
         FeatureForest([1, 0, 0, 0, 0], [-1, -1, -1, -1, -1]),
     ]
-    sizes = cw.sbfc.GraphSizesDisplay.from_estimator(estimator).plot()
+    sizes = cw.sbfc.GraphSizesDisplay.from_estimator(estimator)
     assert sizes.values["signal"] == [3, 1, 1]
     shares = [bar.get_height() for bar in sizes.ax_.patches]
     assert shares == pytest.approx([2 / 3, 0, 1 / 3])
-    density = cw.sbfc.GraphSizesDisplay.from_estimator(estimator, "edge_density").plot()
+    density = cw.sbfc.GraphSizesDisplay.from_estimator(estimator, "edge_density")
     assert density.values["signal"] == pytest.approx([2 / 3, 0, 0])
     assert density.values["noise"] == pytest.approx([0.5, 0.5, 0])
 

@@ -51,7 +51,7 @@ def test_every_step_stands_before_the_colour_of_its_state():
 
 
 def test_symbols_are_written_below():
-    shown = cw.sequences.StatesDisplay.from_estimator(of_text(), TEXT, length=9).plot()
+    shown = cw.sequences.StatesDisplay.from_estimator(of_text(), TEXT, length=9)
     assert len(shown.parts_) == 1
     ticks = [tick.get_text() for tick in shown.ax_.get_xticklabels()]
     assert "".join(ticks) == "abba␣cab␣"
@@ -77,15 +77,13 @@ def test_a_list_of_texts_is_read_as_sequences():
 def test_surprise_is_less_the_log_likelihood_of_a_step():
     shown = cw.sequences.SurprisalDisplay.from_estimator(
         of_text(), [TEXT[:5], TEXT[5:]], start=3, length=5
-    ).plot()
+    )
     wanted = -of_text().step_log_likelihood(TEXT, [5, len(TEXT) - 5])
     assert shown.ax_.lines[0].get_ydata() == pytest.approx(wanted[3:8])
     ticks = [tick.get_text() for tick in shown.ax_.get_xticklabels()]
     assert "".join(ticks) == "a␣cab"
     hmm, (X, lengths) = of_patients(), patients()
-    shown = cw.sequences.SurprisalDisplay.from_estimator(
-        hmm, X, lengths, start=40
-    ).plot()
+    shown = cw.sequences.SurprisalDisplay.from_estimator(hmm, X, lengths, start=40)
     wanted = -hmm.step_log_likelihood(X, lengths)[40:]
     assert shown.ax_.lines[0].get_ydata() == pytest.approx(wanted)
     assert shown.ax_.lines[1].get_xdata().tolist() == list(range(40, 100))
@@ -102,9 +100,7 @@ def test_arrows_are_the_moves_away():
     wanted = of_patients().predict_proba(*patients()).mean(axis=0)
     np.testing.assert_allclose(seen.share, wanted)
     hmm = of_text()
-    display = cw.sequences.AutomatonDisplay.from_estimator(
-        hmm, most=2, cutoff=0.0
-    ).plot()
+    display = cw.sequences.AutomatonDisplay.from_estimator(hmm, most=2, cutoff=0.0)
     assert display.n_left_out == 1
     for move in display.moves:
         i, j = display.numbers[move.source], display.numbers[move.target]
@@ -116,13 +112,13 @@ def test_arrows_are_the_moves_away():
 
 
 def test_sweeps_are_those_of_chains_or_of_em():
-    shown = cw.sequences.SweepsDisplay.from_estimator(of_text()).plot()
+    shown = cw.sequences.SweepsDisplay.from_estimator(of_text())
     history = shown.ax_.lines[0].get_ydata()
     np.testing.assert_array_equal(history, of_text().history_)
     assert shown.ax_.get_xlabel() == "iteration"
     with pytest.warns(PoorMixingWarning):
         hmm = cw.HiddenMarkovModel(2, n_draws=5, n_init=2, random_state=0).fit(TEXT)
-    shown = cw.sequences.SweepsDisplay.from_estimator(hmm).plot()
+    shown = cw.sequences.SweepsDisplay.from_estimator(hmm)
     assert len(shown.ax_.lines) == 4 and "R-hat" in shown.ax_.get_title(loc="left")
     drawn = np.array([line.get_ydata() for line in shown.ax_.lines])
     np.testing.assert_array_equal(drawn, hmm.chains_.draws["log_likelihood"])
@@ -134,7 +130,7 @@ def test_numbers_of_states_are_those_that_were_tried():
     X = np.random.default_rng(0).normal(size=(80, 1)) + np.tile([[0], [9]], (40, 1))
     settings = {"emission": "gaussian", "algorithm": "em", "random_state": 0}
     hmm = cw.HiddenMarkovModel("auto", **settings).fit(X)
-    shown = cw.sequences.StateNumbersDisplay.from_estimator(hmm).plot()
+    shown = cw.sequences.StateNumbersDisplay.from_estimator(hmm)
     line, selected = shown.ax_.lines
     assert dict(zip(*line.get_data())) == hmm.held_out_scores_
     assert set(selected.get_xdata()) == {hmm.n_states_}

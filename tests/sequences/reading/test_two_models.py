@@ -93,7 +93,7 @@ def test_a_strip_has_the_colours_of_the_states_it_matches():
     other = np.where(np.arange(100) < 40, 2, 1 - states)
     shown = cw.sequences.StatesDisplay.from_estimator(
         hmm, X, lengths, start=20, length=60, other_states=pd.Series(other)
-    ).plot()
+    )
     agreement = state_agreement(states, other, 2)
     assert shown.agreement.matched == agreement.matched
     assert str(agreement) in shown.parts_[0].get_title(loc="left")

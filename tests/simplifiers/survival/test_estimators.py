@@ -19,6 +19,8 @@ from xgboost import DMatrix, XGBRegressor, train
 import clearwood as cw
 from clearwood.exceptions import InputError, ModelError, ModelFormatError
 from clearwood.outcomes.survival import check_survival
+from clearwood.rules.displays.survival_curves import survival_chart
+from clearwood.rules.evaluation.survival_scores import observed_curves
 from clearwood.simplifiers.survival.models import mean_survival
 
 KINDS = [cw.RuleListSurvival, cw.DistilledTreeSurvival]
@@ -120,6 +122,79 @@ def test_scores_are_those_of_scikit_survival(found, data):
     assert scores.integrated_brier < 0.2
     assert scores.n_events == y["event"].sum()
     same_text(str(scores))
+
+
+def test_rows_of_each_rule_have_their_own_estimate(found):
+    X, y, _ = patients(300, 1)
+    curves = observed_curves(found.rules_, X, y)
+    assigned = found.rules_.apply(X)
+    for j, one in enumerate(curves):
+        rows = assigned == j
+        event, time = y["event"][rows], y["time"][rows]
+        _, survival, ends = kaplan_meier_estimator(event, time, conf_type="log-log")
+        last = np.searchsorted(np.unique(time), 3.0, side="right") - 1
+        assert one.curve.at([3.0]) == pytest.approx([survival[last]], abs=1e-5)
+        assert one.curve.interval(3.0) == pytest.approx(ends[:, last], abs=1e-3)
+        assert one.at_risk == tuple((time >= h).sum() for h in HORIZONS)
+        assert one.n_rows == rows.sum() and one.n_events == event.sum()
+    few = observed_curves(found.rules_, X[assigned == 0], y[assigned == 0])
+    assert few[0] == curves[0]
+    assert few[1].curve is None and few[1].at_risk == (0, 0)
+    assert few[1].text(HORIZONS, "") == "0 rows"
+    assert few[1].as_dict(HORIZONS)["horizons"][0]["survival"] is None
+
+
+def test_estimates_of_few_rows_are_not_on_pages(found, tmp_path):
+    X, y, _ = patients(300, 1)
+    rules, path = found.rules_, tmp_path / "page.html"
+    (first, *_), time = observed_curves(rules, X, y, 5), y["time"][rules.apply(X) == 0]
+    assert first.curve.until == np.sort(time)[-5]
+    rows = np.r_[np.flatnonzero(rules.apply(X) == 0)[:4], np.arange(100, 200)]
+    rows = rows[(rules.apply(X)[rows] > 0) | (np.arange(len(rows)) < 4)]
+    few = observed_curves(rules, X.iloc[rows], y[rows])[0]
+    for show_rows in (False, True):
+        cw.report(
+            found, path, X=X.iloc[rows], y=y[rows], show_rows=show_rows, overwrite=True
+        )
+        page = path.read_text(encoding="utf-8")
+        assert (few.curve.text(HORIZONS, "years") in page) == show_rows
+        assert ("&lt; 5 rows" in page) != show_rows
+
+
+def test_the_page_shows_curves_numbers_at_risk_and_scores(found, tmp_path):
+    X, y, _ = patients(300, 1)
+    path, rules = tmp_path / "page.html", found.rules_
+    cw.report(found, path, X=X, y=y)
+    page = path.read_text(encoding="utf-8")
+    scores = found.evaluate(X, y)
+    for number in (scores.integrated_brier, scores.harrell, scores.uno):
+        assert f"{number:.3g}" in page
+    assert page.count('aria-labelledby="survival-') == rules.n_rules
+    assert "pseudo" not in page and "Residuals" not in page
+    at_risk = observed_curves(rules, X, y)[0].at_risk[0]
+    assert f'data-label="At risk">{at_risk}</td>' in page
+    # One row has no scores.
+    y[0] = True, 2.0
+    for rows in ({}, {"X": X[:1], "y": y[:1]}):
+        cw.report(rules, path, overwrite=True, **rows)
+        page = path.read_text(encoding="utf-8")
+        assert "Integrated Brier score" not in page
+        assert page.count('aria-labelledby="survival-') == rules.n_rules
+    with refuses(InputError):
+        cw.report(found, path, X=X, y=y["time"], overwrite=True)
+
+
+def test_a_chart_has_the_interval_of_the_curve(found):
+    rule = found.rules_[0]
+    chart = survival_chart(rule.curve, None, found.rules_.outcome, 4.0)
+    area, line, *levels = chart.panels[0].marks
+    assert [level.at for level in levels] == list(HORIZONS)
+    np.testing.assert_allclose(rule.curve.at(line.x), line.y)
+    assert line.x[0] == 0 and line.x[-1] == min(4.0, rule.curve.until)
+    at = np.searchsorted(area.x, 3.0)
+    assert area.high[at + 1] == rule.curve.interval(3.0)[1]
+    low = np.array(area.low)
+    assert (np.diff(low) <= 0).all() and low[at + 1] >= rule.curve.interval(3.0)[0]
 
 
 def test_files_and_sql_hold_the_curves(found, data, tmp_path):
@@ -308,6 +383,14 @@ def test_other_rules_have_no_survival(data):
     rules = cw.simplify(model, X, method="list", max_rules=2)
     with refuses(InputError):
         rules.predict_survival_function(X, 1.0)
+    with refuses(InputError):
+        rules.evaluate_survival(X, y)
+
+
+def test_a_constant_model_is_one_rule(data):
+    X, y, _ = data
+    found = cw.RuleListSurvival(lambda X: np.zeros(len(X)), **FEW).fit(X, y)
+    assert found.rules_.n_rules == 1
 
 
 # Numbers that hold on new rows

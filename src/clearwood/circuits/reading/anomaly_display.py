@@ -69,7 +69,7 @@ class AnomalyDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, *, most: int = 20
+        cls, estimator: Any, X: Any, *, most: int = 20, ax: Any = None
     ) -> AnomalyDisplay:
         """Create the display from a fitted estimator and a row.
 
@@ -81,6 +81,8 @@ class AnomalyDisplay(Display):
             The row.
         most : int, default=20
             Maximum number of entries shown, the least probable first.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
@@ -93,7 +95,7 @@ class AnomalyDisplay(Display):
                 f"X has {len(values)} rows; pass a table of one, such as "
                 "X.iloc[[0]] or X[:1]."
             )
-        return cls(circuit, values[0], most)
+        return cls(circuit, values[0], most).plot(ax)
 
     def _draw(self, ax: Any) -> list[Any]:
         n = len(self.entries)

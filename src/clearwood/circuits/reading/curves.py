@@ -90,7 +90,12 @@ class ConditionalDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, column: str, given: Sequence[Mapping[str, Any]] = ()
+        cls,
+        estimator: Any,
+        column: str,
+        given: Sequence[Mapping[str, Any]] = (),
+        *,
+        ax: Any = None,
     ) -> ConditionalDisplay:
         """Create the display from a fitted estimator.
 
@@ -103,12 +108,14 @@ class ConditionalDisplay(Display):
         given : sequence of dict
             For each curve besides that of all rows, the known columns with their
             values: ``[{"smoker": "yes"}, {"smoker": "no", "age": 30}]``.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
         ConditionalDisplay
         """
-        return cls(circuit_from(estimator), column, given)
+        return cls(circuit_from(estimator), column, given).plot(ax)
 
     @property
     def shares(self) -> np.ndarray:

@@ -126,7 +126,7 @@ class CircuitDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, depth: int | None = None
+        cls, estimator: Any, *, depth: int | None = None, ax: Any = None
     ) -> CircuitDisplay:
         """Create the display from a fitted estimator.
 
@@ -137,12 +137,14 @@ class CircuitDisplay(Display):
         depth : int, optional
             Depth to which nested components are shown. By default up to three levels,
             as long as the cells stay few enough to see.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
         CircuitDisplay
         """
-        return cls(circuit_from(estimator), depth)
+        return cls(circuit_from(estimator), depth).plot(ax)
 
     def _draw(self, ax: Any) -> list[Any]:
         from matplotlib.patches import Rectangle

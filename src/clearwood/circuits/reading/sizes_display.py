@@ -48,13 +48,15 @@ class NetworkSizesDisplay(Display):
     chosen: int
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> NetworkSizesDisplay:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> NetworkSizesDisplay:
         """Create the display from the front of a fitted search.
 
         Parameters
         ----------
         estimator : ParetoSPN or HybridSPN
             Fitted.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
@@ -72,7 +74,7 @@ class NetworkSizesDisplay(Display):
         used = estimator.circuit_.degrees_of_freedom
         # EM changes no number of parameters; a network is identified by its size.
         chosen = min(range(len(sizes)), key=lambda i: abs(sizes[i] - used))
-        return cls(sizes, [one.log_likelihood for one in front], chosen)
+        return cls(sizes, [one.log_likelihood for one in front], chosen).plot(ax)
 
     def _draw(self, ax: Any) -> list[Any]:
         ax = axes_of(ax, 6.4, 3.6)

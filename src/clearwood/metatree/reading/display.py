@@ -70,13 +70,15 @@ class MetaTreeDisplay(Display):
     tree: AnnotatedTree
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> MetaTreeDisplay:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> MetaTreeDisplay:
         """Plot the most probable tree of a fitted estimator.
 
         Parameters
         ----------
         estimator : fitted estimator with ``map_tree_``, or AnnotatedTree
             Such as MetaTreeClassifier, or one of its ``top_trees``.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
@@ -88,7 +90,7 @@ class MetaTreeDisplay(Display):
                 f"estimator is {type_text(estimator)} without a map_tree_; pass "
                 "a fitted MetaTreeClassifier or MetaTreeRegressor, or one of its trees."
             )
-        return cls(tree)
+        return cls(tree).plot(ax)
 
     def _draw(self, ax: Any) -> list[Any]:
         # The bars beside the texts need width too.

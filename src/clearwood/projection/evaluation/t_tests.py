@@ -17,6 +17,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, stdtr, stdtrit
 
 from clearwood._words.numbers import number_text, probability_text, short_text
+from clearwood._words.spelling import suggests_parameters
 from clearwood.exceptions import InputError
 from clearwood.projection.evaluation.best import Curve, paired, two_groups
 from clearwood.results import Result
@@ -141,6 +142,7 @@ class MethodComparison(Result):
         return pd.DataFrame([{name: getattr(self, name) for name in names} | ends])
 
 
+@suggests_parameters
 def compare_methods(
     scores_a: Any,
     scores_b: Any,

@@ -18,6 +18,7 @@ import numpy as np
 from clearwood._numeric import product, rounded
 from clearwood._words.labels import type_text
 from clearwood._words.numbers import share_text, short_text
+from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.schema import features_of
 from clearwood.exceptions import InputError
@@ -150,6 +151,7 @@ def _without_rows(rules: RuleList) -> list[str]:
     ]
 
 
+@suggests_parameters
 def explain_local(
     reference: Reference,
     x: Any,

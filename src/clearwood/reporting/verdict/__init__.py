@@ -25,7 +25,11 @@ FACTS: dict[bool, Any] = {True: of_classes, False: of_values}
 
 
 def summarize_verdict(
-    rules: RuleSet, shown: RuleSet, table: Table | None, held_out_from: str | None
+    rules: RuleSet,
+    shown: RuleSet,
+    table: Table | None,
+    held_out_from: str | None,
+    survival: dict[str, Any] | None = None,
 ) -> list[str]:
     """State how well rules approximate their model, and how accurate they are.
 
@@ -39,6 +43,8 @@ def summarize_verdict(
         Given rows.
     held_out_from : {"rules", "model"}, optional
         For which these rows are held out.
+    survival : dict, optional
+        Content of the section on survival.
 
     Returns
     -------
@@ -63,6 +69,7 @@ def summarize_verdict(
         "held_out_from": held_out_from,
         **dict.fromkeys(("n", "stored", "model", "truth", "stump", "never")),
         "few": _uncertain(shown),
+        "survival": survival,
     }
     facts |= _stored(rules) if table is None else _on_rows(rules, table)
     return sentences("reporting/verdict/verdict.txt", **facts)

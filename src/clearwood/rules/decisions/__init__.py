@@ -8,6 +8,7 @@ import numpy as np
 
 from clearwood._warned_once import warned_once
 from clearwood._words.labels import type_text
+from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.validation import check_target, check_weight
 from clearwood.exceptions import InputError
 from clearwood.families import section_of
@@ -53,6 +54,7 @@ __all__ = [
 
 
 @warned_once()
+@suggests_parameters
 def decisions(
     result: Any,
     X: Any,

@@ -75,7 +75,7 @@ class DecisionsDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, **settings: Any
+        cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **settings: Any
     ) -> DecisionsDisplay:
         """Evaluate the rules of a fitted estimator.
 
@@ -85,6 +85,8 @@ class DecisionsDisplay(Display):
             A classifier.
         X, y, **settings
             As in :func:`decisions`.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
@@ -93,7 +95,7 @@ class DecisionsDisplay(Display):
         found = decisions(estimator, X, y, **settings)
         if isinstance(found, Residuals):
             raise InputError("These rules predict a number; use ResidualsDisplay.")
-        return cls(found)
+        return cls(found).plot(ax)
 
     @property
     def axes_(self) -> tuple[Any, ...]:
@@ -263,7 +265,7 @@ class ResidualsDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, **settings: Any
+        cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **settings: Any
     ) -> ResidualsDisplay:
         """Residuals of the rules of a fitted estimator.
 
@@ -273,6 +275,8 @@ class ResidualsDisplay(Display):
             A regressor.
         X, y, **settings
             As in :func:`decisions`.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
@@ -281,7 +285,7 @@ class ResidualsDisplay(Display):
         found = decisions(estimator, X, y, **settings)
         if isinstance(found, Decisions):
             raise InputError("These rules predict classes; use DecisionsDisplay.")
-        return cls(found)
+        return cls(found).plot(ax)
 
     def chart(self) -> Chart:
         """Chart of 90 % of the residuals (thin), half of them (thick) and median."""

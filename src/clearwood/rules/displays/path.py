@@ -65,7 +65,7 @@ class PathDisplay(Display):
     @classmethod
     @warned_once()
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any = None, *, model: Any = None
+        cls, estimator: Any, X: Any, y: Any = None, *, model: Any = None, ax: Any = None
     ) -> PathDisplay:
         """Score every rule set on the path of a fitted estimator.
 
@@ -80,6 +80,8 @@ class PathDisplay(Display):
         model : model, path or array-like of shape (n_samples,), optional
             The model that the rules approximate, or its predictions for these rows; by
             default the estimator's ensemble.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
@@ -107,7 +109,7 @@ class PathDisplay(Display):
             chosen=rules.n_rules,
             held_out=held_out_of(estimator),
             model_error=of_model,
-        )
+        ).plot(ax)
 
     def chart(self) -> Chart:
         """Fidelity, error if known, and literals."""

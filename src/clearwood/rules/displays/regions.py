@@ -109,6 +109,7 @@ class RegionsDisplay(Display):
         y: Any = None,
         *,
         features: Sequence[Any] | None = None,
+        ax: Any = None,
     ) -> RegionsDisplay:
         """Draw the rules of a fitted estimator over the data.
 
@@ -125,6 +126,8 @@ class RegionsDisplay(Display):
         features : sequence of two int or str, optional
             Positions or names of two numeric features; by default those that most rules
             use.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
@@ -152,7 +155,7 @@ class RegionsDisplay(Display):
             background=predictions_on_grid(ensemble, pair, points),
             decided=_rules_in_cells(rules, pair, points),
             kind=type(rules),
-        )
+        ).plot(ax)
 
     def _draw(self, ax: Any) -> list[Any]:
         ax = axes_of(ax, 7.2, 4.8)

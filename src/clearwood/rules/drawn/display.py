@@ -60,7 +60,7 @@ class TreeDisplay(Display):
     >>> from clearwood.rules import TreeDisplay
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> tree = DistilledTreeClassifier(n_rules=3, random_state=0).fit(X, y)
-    >>> TreeDisplay.from_estimator(tree, X, y, row=X[:1]).plot().tree.has_way
+    >>> TreeDisplay.from_estimator(tree, X, y, row=X[:1]).tree.has_way
     True
     """
 
@@ -68,7 +68,13 @@ class TreeDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any = None, y: Any = None, *, row: Any = None
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        row: Any = None,
+        ax: Any = None,
     ) -> Self:
         """Diagram of a fitted estimator with a tree or an ordered rule list.
 
@@ -83,14 +89,19 @@ class TreeDisplay(Display):
             Their classes or values; by default the predictions of the tree.
         row : array-like or frame of shape (1, n_features), optional
             A row whose path through the tree is highlighted.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
         TreeDisplay
         """
-        return cls(draw_tree(estimator, X, y, row=row))
+        return cls(draw_tree(estimator, X, y, row=row)).plot(ax)
 
-    of_result = from_estimator
+    @classmethod
+    def of_result(cls, result: Any, /) -> Self:
+        """Diagram of a result, without rows."""
+        return cls(draw_tree(result))
 
     def chart(self) -> Chart:
         """Links behind nodes, and what is drawn beside each node."""

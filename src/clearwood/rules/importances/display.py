@@ -39,7 +39,7 @@ class ImportancesDisplay(Display):
     >>> from clearwood.rules import ImportancesDisplay
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> rules = RuleListClassifier(n_rules=3, random_state=0).fit(X, y)
-    >>> shown = ImportancesDisplay.from_estimator(rules, X, n_repeats=2).plot()
+    >>> shown = ImportancesDisplay.from_estimator(rules, X, n_repeats=2)
     >>> shown.ax_.get_xlabel()
     'share of predictions that change'
     """
@@ -48,7 +48,13 @@ class ImportancesDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, *, model: Any = None, n_repeats: int = 5
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        model: Any = None,
+        n_repeats: int = 5,
+        ax: Any = None,
     ) -> ImportancesDisplay:
         """Measure the importances on given rows.
 
@@ -61,6 +67,8 @@ class ImportancesDisplay(Display):
             The model that the rules approximate; by default the estimator's ensemble.
         n_repeats : int, default=5
             Permutations of each feature.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
@@ -68,7 +76,7 @@ class ImportancesDisplay(Display):
         """
         return cls(
             permutation_importance(estimator, X, model=model, n_repeats=n_repeats)
-        )
+        ).plot(ax)
 
     def _draw(self, ax: Any) -> list[Any]:
         found = self.importances

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._estimators import take_rows
+from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.feature_space import EncodedTable, is_frame
 from clearwood.exceptions import InputError
 from clearwood.outcomes import OUTCOMES
@@ -89,6 +90,7 @@ class _Speaker:
         return np.asarray(self.model.predict(X))
 
 
+@suggests_parameters
 def permutation_importance(
     result: Any,
     X: Any,

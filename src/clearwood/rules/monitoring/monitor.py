@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearwood._words.spelling import suggests_parameters
 from clearwood.exceptions import InputError
 from clearwood.results import Result
 from clearwood.rules.monitoring import shifts
@@ -94,6 +95,7 @@ class Monitoring(Result):
         return monitoring_text(self)
 
 
+@suggests_parameters
 def monitor(
     result: Any,
     X: Any,

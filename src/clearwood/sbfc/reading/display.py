@@ -71,7 +71,7 @@ class FeatureGraphDisplay(Display):
     >>> from clearwood.datasets import make_corral
     >>> X, y = make_corral(n_noise=2, random_state=0)
     >>> forest = SelectiveBayesianForestClassifier(random_state=0).fit(X, y)
-    >>> display = FeatureGraphDisplay.from_estimator(forest).plot()
+    >>> display = FeatureGraphDisplay.from_estimator(forest)
     >>> sorted(sorted(edge[:2]) for edge in display.graph.edges[:2])
     [[0, 1], [2, 3]]
     """
@@ -85,6 +85,7 @@ class FeatureGraphDisplay(Display):
         *,
         cutoff: float = CUTOFF,
         graph: FeatureForest | None = None,
+        ax: Any = None,
     ) -> FeatureGraphDisplay:
         """The average over the posterior, or one graph.
 
@@ -97,6 +98,8 @@ class FeatureGraphDisplay(Display):
         graph : FeatureForest, optional
             One graph in place of the average: ``estimator.best_graph_``, or one of
             ``estimator.graphs_``.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
@@ -106,7 +109,7 @@ class FeatureGraphDisplay(Display):
         if not 0 < cutoff <= 1:
             raise InputError(f"cutoff is {cutoff!r}; expected above 0, and at most 1.")
         if graph is None:
-            return cls(average_graph(estimator, cutoff))
+            return cls(average_graph(estimator, cutoff)).plot(ax)
         if not isinstance(graph, FeatureForest):
             raise InputError(
                 f"graph is {type_text(graph)}; pass a FeatureForest, such as "
@@ -117,7 +120,7 @@ class FeatureGraphDisplay(Display):
                 f"graph has {len(graph.signal)} features, the estimator {len(names)}; "
                 "pass one of its own graphs."
             )
-        return cls(single_graph(names, graph))
+        return cls(single_graph(names, graph)).plot(ax)
 
     @classmethod
     def of_result(cls, result: Any, /) -> Self:
@@ -233,7 +236,9 @@ class SignalDisplay(Display):
     n_left_out: int = 0
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, most: int = 30) -> SignalDisplay:
+    def from_estimator(
+        cls, estimator: Any, *, most: int = 30, ax: Any = None
+    ) -> SignalDisplay:
         """The features of a fitted classifier.
 
         Parameters
@@ -242,6 +247,8 @@ class SignalDisplay(Display):
             Fitted.
         most : int, default=30
             Features that are shown.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
@@ -253,7 +260,9 @@ class SignalDisplay(Display):
         names = shown_names(estimator.levels_.features)
         diagnoses = signal_diagnoses(estimator, order.tolist())
         error = [0.0 if one is None else one.mcse for one in diagnoses]
-        return cls([names[j] for j in order], p[order], error, len(p) - len(order))
+        return cls(
+            [names[j] for j in order], p[order], error, len(p) - len(order)
+        ).plot(ax)
 
     def _draw(self, ax: Any) -> list[Any]:
         n = len(self.names)

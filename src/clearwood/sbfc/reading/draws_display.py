@@ -55,20 +55,22 @@ class LogPosteriorDisplay(Display):
     rhat: float = math.nan
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> LogPosteriorDisplay:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> LogPosteriorDisplay:
         """The chains of a fitted classifier.
 
         Parameters
         ----------
         estimator : SelectiveBayesianForestClassifier
             Fitted, by chains.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
         LogPosteriorDisplay
         """
         name, draws = drawn_heights(check_classifier(estimator))
-        return cls(draws, estimator.chains_.diagnose()[name].rhat)
+        return cls(draws, estimator.chains_.diagnose()[name].rhat).plot(ax)
 
     def chart(self) -> Chart:
         """A line for every chain."""
@@ -121,7 +123,7 @@ class GraphSizesDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, of: str = "signal_size"
+        cls, estimator: Any, of: str = "signal_size", *, ax: Any = None
     ) -> GraphSizesDisplay:
         """The graphs of a fitted classifier.
 
@@ -130,6 +132,8 @@ class GraphSizesDisplay(Display):
         estimator : SelectiveBayesianForestClassifier
             Fitted.
         of : {"signal_size", "edge_density"}, default="signal_size"
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
@@ -137,13 +141,13 @@ class GraphSizesDisplay(Display):
         """
         graphs = check_classifier(estimator).graphs_
         if of == "signal_size":
-            return cls({"signal": [int(g.signal.sum()) for g in graphs]}, of)
+            return cls({"signal": [int(g.signal.sum()) for g in graphs]}, of).plot(ax)
         values: dict[str, list[float]] = {"signal": [], "noise": []}
         for graph in graphs:
             for group, inside in (("signal", graph.signal), ("noise", ~graph.signal)):
                 n_edges = int((graph.parent[inside] >= 0).sum())
                 values[group].append(n_edges / max(int(inside.sum()), 1))
-        return cls(values, of)
+        return cls(values, of).plot(ax)
 
     def _draw(self, ax: Any) -> list[Any]:
         from matplotlib.ticker import MaxNLocator

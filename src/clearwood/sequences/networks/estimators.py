@@ -8,9 +8,10 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._base import Estimator
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
 from clearwood._words.labels import type_text
@@ -21,7 +22,7 @@ from clearwood.sequences.networks.streams import Series
 from clearwood.sequences.symbols import end_to_end, symbol_cells, symbols_in
 
 
-class HMMLSTM(BaseEstimator):
+class HMMLSTM(Estimator):
     """LSTM with a hidden Markov model, for a smaller and more interpretable network.
 
     A linear layer predicts from the state of a small LSTM and the state probabilities

@@ -173,6 +173,7 @@ class AutomatonDisplay(Display):
         *,
         most: int = 10,
         cutoff: float = 0.15,
+        ax: Any = None,
     ) -> AutomatonDisplay:
         """Create the display from a hidden Markov model.
 
@@ -189,6 +190,8 @@ class AutomatonDisplay(Display):
             Maximum number of states shown, the most frequent ones.
         cutoff : float, default=0.15
             Minimum share of the transitions from a state for an arrow.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
@@ -199,7 +202,7 @@ class AutomatonDisplay(Display):
             share = model.predict_proba(X, lengths).mean(axis=0)
         states = markov_states(model, share)
         hues = state_hues(state_vectors(model, states))
-        return cls.of_states(states, hues, most=most, cutoff=cutoff)
+        return cls.of_states(states, hues, most=most, cutoff=cutoff).plot(ax)
 
     @classmethod
     def of_states(

@@ -153,6 +153,7 @@ class SurprisalDisplay(Display):
         *,
         start: int = 0,
         length: int = 80,
+        ax: Any = None,
     ) -> SurprisalDisplay:
         """Create the display from steps of a text or series, each given all before it.
 
@@ -164,6 +165,8 @@ class SurprisalDisplay(Display):
             As in ``HiddenMarkovModel.fit``.
         start, length : int
             Range of the steps shown.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
@@ -180,7 +183,7 @@ class SurprisalDisplay(Display):
         return cls(
             symbols, lines[0][part], lines[1][part],
             ("given all before", "states in random order"), start,
-        )  # fmt: skip
+        ).plot(ax)  # fmt: skip
 
     def chart(self) -> Chart:
         """Chart of both lines over the symbols, or over the steps of a series."""

@@ -178,7 +178,7 @@ def _sizes(model: HiddenMarkovModel) -> str | None:
     """Held-out log-likelihood by number of states; None if it was not selected."""
     if not hasattr(model, "held_out_scores_"):
         return None
-    return svg(StateNumbersDisplay.from_estimator(model).chart(), "sizes")
+    return svg(StateNumbersDisplay.of_result(model).chart(), "sizes")
 
 
 def _over_time(

@@ -122,6 +122,7 @@ class StatesDisplay(Display):
         start: int = 0,
         length: int = 500,
         other_states: Any = None,
+        ax: Any = None,
     ) -> StatesDisplay:
         """Create the display from steps of one or several series.
 
@@ -137,6 +138,8 @@ class StatesDisplay(Display):
             A second model, or any other state at every step, such as
             ``explain_rnn(...).states_`` of a network. ``agreement`` is that on all
             steps of X.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
@@ -156,7 +159,7 @@ class StatesDisplay(Display):
             found = proba.argmax(axis=1)
             shown.agreement = state_agreement(found, other_states, proba.shape[1])
             shown.other_states = np.asarray(other_states)[part]
-        return shown
+        return shown.plot(ax)
 
     @classmethod
     def of_states(

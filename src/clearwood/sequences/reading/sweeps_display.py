@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -50,13 +50,15 @@ class SweepsDisplay(Display):
     rhat: float = math.nan
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> SweepsDisplay:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> SweepsDisplay:
         """Create the display from the chains, or the iterations, of a fitted model.
 
         Parameters
         ----------
         estimator : HiddenMarkovModel
             Fitted.
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
@@ -66,14 +68,14 @@ class SweepsDisplay(Display):
         check_is_fitted(model, ["startprob_"])
         chains, history = (getattr(model, n, None) for n in ("chains_", "history_"))
         if history:
-            return cls([history], "log posterior density")
+            return cls([history], "log posterior density").plot(ax)
         if chains is None:
             raise InputError(
                 "There are no chains: parameters were set by hand, or the model was "
                 "loaded from a file, which does not keep them."
             )
         name = "log_likelihood"
-        return cls(chains.draws[name], rhat=chains.diagnose()[name].rhat)
+        return cls(chains.draws[name], rhat=chains.diagnose()[name].rhat).plot(ax)
 
     def chart(self) -> Chart:
         """Chart with a line for every chain."""
@@ -110,18 +112,25 @@ class StateNumbersDisplay(Display):
     selected: int
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> StateNumbersDisplay:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> StateNumbersDisplay:
         """Create the display from a model fitted with ``n_states="auto"``.
 
         Parameters
         ----------
         estimator : HiddenMarkovModel
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
         StateNumbersDisplay
         """
-        model = check_model(estimator)
+        return cls.of_result(estimator).plot(ax)
+
+    @classmethod
+    def of_result(cls, result: Any, /) -> Self:
+        """The numbers of states of a fitted model."""
+        model = check_model(result)
         if not hasattr(model, "held_out_scores_"):
             raise InputError(
                 "The number of states was set, not selected: fit with n_states='auto'."

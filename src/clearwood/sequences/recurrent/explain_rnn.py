@@ -19,6 +19,7 @@ import numpy as np
 from clearwood._numeric import as_generator
 from clearwood._warned_once import users_level
 from clearwood._words.labels import type_text
+from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.cells import unwrapped
 from clearwood.exceptions import InputError, ModelError, PoorFidelityWarning
 from clearwood.results import Result
@@ -179,6 +180,7 @@ def check_explanation(result: Any) -> RecurrentExplanation:
     return result
 
 
+@suggests_parameters
 def explain_rnn(
     network: Any,
     sequences: Any,

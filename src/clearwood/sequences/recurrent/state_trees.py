@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.results import Result
@@ -109,6 +110,7 @@ class StateTrees(Result):
         return "\n".join(lines)
 
 
+@suggests_parameters
 def state_trees(
     states: Any,
     sequences: Any,

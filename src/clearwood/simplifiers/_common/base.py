@@ -10,14 +10,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-)
+from sklearn import ensemble as ensembles
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._base import Estimator
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
 from clearwood._numeric.fold_roles import CV
@@ -69,7 +67,7 @@ LARGEST_WEIGHT = 1e100
 """Inverse of the smallest value that the largest row weight may have."""
 
 
-class BaseRuleExtractor(BaseEstimator):
+class BaseRuleExtractor(Estimator):
     """Validate the data, get the ensemble, and predict by the printed rules.
 
     A subclass is a method. Steps of a fit; those with an asterisk have a version of
@@ -388,7 +386,7 @@ class RuleClassifierMixin(ClassifierMixin):
 
     @staticmethod
     def _default_estimator() -> Any:
-        return HistGradientBoostingClassifier()
+        return ensembles.HistGradientBoostingClassifier()
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict class probabilities by the printed rule that decides each row.
@@ -421,4 +419,4 @@ class RuleRegressorMixin(RegressorMixin):
 
     @staticmethod
     def _default_estimator() -> Any:
-        return HistGradientBoostingRegressor()
+        return ensembles.HistGradientBoostingRegressor()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -48,21 +48,28 @@ class FABPathDisplay(Display):
     n_components: np.ndarray
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> FABPathDisplay:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> FABPathDisplay:
         """Plot the best start of a fitted estimator.
 
         Parameters
         ----------
         estimator : fitted FABRulesClassifier or FABRulesRegressor
+        ax : matplotlib Axes, optional
+            A new figure by default.
 
         Returns
         -------
         FABPathDisplay
         """
-        history = getattr(estimator, "history_", None)
+        return cls.of_result(estimator).plot(ax)
+
+    @classmethod
+    def of_result(cls, result: Any, /) -> Self:
+        """The best start of a fitted estimator."""
+        history = getattr(result, "history_", None)
         if history is None:
             raise InputError(
-                f"estimator is {type_text(estimator)} without history_; pass a "
+                f"estimator is {type_text(result)} without history_; pass a "
                 "fitted FABRulesClassifier or FABRulesRegressor."
             )
         if not history:
@@ -72,9 +79,7 @@ class FABPathDisplay(Display):
             )
         return cls(
             np.array([step.bound for step in history], dtype=float),
-            np.array(
-                [estimator.n_start_components_, *(s.n_components for s in history)]
-            ),
+            np.array([result.n_start_components_, *(s.n_components for s in history)]),
         )
 
     def chart(self) -> Chart:

@@ -27,8 +27,8 @@ from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError
 from clearwood.outcomes import Outcome
 from clearwood.outcomes.survival import Survival, check_horizons, check_survival
-from clearwood.references.tabular import count_rows
 from clearwood.rules import Training
+from clearwood.rules.evaluation.survival_scores import EXTRA, SurvivalScores
 from clearwood.simplifiers._common.base import CORE
 from clearwood.simplifiers._common.explained_model import read_model
 from clearwood.simplifiers._common.predictions import Model
@@ -39,11 +39,6 @@ from clearwood.simplifiers.survival.models import (
     mean_survival,
     with_encoder,
     xgboost_of_file,
-)
-from clearwood.simplifiers.survival.scores import (
-    EXTRA,
-    SurvivalScores,
-    survival_scores,
 )
 
 
@@ -177,18 +172,7 @@ class _SurvivalRules(BaseSizePath):
         """
         check_is_fitted(self, "rules_")
         X = check_table(self, X, reset=False)
-        y = check_survival(y, count_rows(X))
-        check_horizons(self.rules_.outcome.horizons, y)
-        known = (
-            y if y_train is None else check_survival(y_train, len(y_train), "y_train")
-        )
-        rules = self.rules_
-        return survival_scores(
-            lambda times: rules.predict_survival_function(X, times),
-            y,
-            known,
-            rules.outcome.horizons,
-        )
+        return self.rules_.evaluate_survival(X, y, y_train=y_train)
 
 
 class RuleListSurvival(_SurvivalRules, _RuleList):

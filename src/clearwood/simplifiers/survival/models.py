@@ -54,7 +54,8 @@ class MeanSurvival:
     def __call__(self, X: Any) -> np.ndarray:
         """Mean survival of each row."""
         take = X.iloc if hasattr(X, "iloc") else X
-        parts = [
+        parts = [np.empty((0, len(self.horizons)))]
+        parts += [
             self.survival(take[i : i + BLOCK_ROWS], self.horizons)
             for i in range(0, X.shape[0], BLOCK_ROWS)
         ]

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from clearwood.cli import options as shared
+from clearwood.cli import survival
 from clearwood.cli.command import Answer, command
 from clearwood.cli.evaluation import (
     decisions_as_list,
@@ -14,7 +15,6 @@ from clearwood.cli.evaluation import (
     scores_as_dict,
 )
 from clearwood.cli.inputs import read_new_rows, read_saved
-from clearwood.exceptions import InputError
 
 
 @command(
@@ -22,6 +22,7 @@ from clearwood.exceptions import InputError
     shared.saved,
     shared.data,
     shared.true_target,
+    *survival.TIMES,
     shared.model,
     shared.classes,
     shared.pos_label,
@@ -34,14 +35,13 @@ def evaluate(args: Any) -> Answer:
 
     Prints each rule with its statistics on these rows, the scores of the rule set, and
     the confusion matrix and error rates: against the target of the rows if it is known,
-    and the fidelity to a --model.
+    and the fidelity to a --model. For survival rules: the Kaplan-Meier estimate of the
+    rows of each rule, the Brier score and the concordance.
     """
     _, rules = read_saved(args.rules)
-    if rules.task == "survival":
-        raise InputError(
-            f"{args.rules} holds rules for survival, which this command cannot score; "
-            "use `evaluate` of a RuleListSurvival in Python."
-        )
+    if rules.outcome.horizons:
+        return survival.evaluate_survival(rules, args)
+    shared.only_for("survival rules", False, "time event")
     X, y, model = read_new_rows(rules, args)
     evaluated = evaluate_rules(rules, X, y, model, args)
     summary = {

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from clearwood.cli import options as shared
+from clearwood.cli import survival
 from clearwood.cli.command import Answer, command
 from clearwood.cli.errors import FAILED
 from clearwood.cli.inputs import NewRows, read_new_rows, read_saved
@@ -23,6 +24,7 @@ from clearwood.cli.inputs import NewRows, read_new_rows, read_saved
         "statistics in the file of the rules.",
     ),
     shared.true_target,
+    *survival.TIMES,
     shared.option("--by", shared.TEXT, "Column of DATA: errors by its groups."),
     shared.pos_label,
     *shared.CELLS,

@@ -39,16 +39,18 @@ def predict(args: Any) -> Answer:
 
     Writes CSV with the row number, counted from 1, the prediction, the class
     probabilities, and the number of the rule that predicts (for a sum or an average,
-    the numbers of all rules that hold). Other columns of DATA are ignored.
+    the numbers of all rules that hold); of survival rules the mean survival at the
+    horizons, and survival at each. Other columns of DATA are ignored.
     """
     if args.as_json and args.for_spreadsheets:
         raise click.UsageError("--for-spreadsheets is for CSV, not for --json.")
     _, rules = read_saved(args.rules)
     frame = read_rows(rules, args)
-    columns = {"row": list(range(1, len(frame) + 1))}
+    columns, found = {"row": list(range(1, len(frame) + 1))}, _predictions(rules, frame)
     if args.id_column is not None:
-        columns[args.id_column] = row_names(frame, args.id_column, TAKEN)
-    columns |= _predictions(rules, frame)
+        taken = TAKEN | found.keys()
+        columns[args.id_column] = row_names(frame, args.id_column, taken)
+    columns |= found
     if args.as_json:
         records = [dict(zip(columns, cells)) for cells in zip(*columns.values())]
         text = json_text(records, None) + "\n"
@@ -61,6 +63,10 @@ def _predictions(rules: Any, frame: Any) -> dict[str, list[Any]]:
     """Predictions, and the number of the rule, or those of all that contribute."""
     matches = rules.matches_encoded(rules.encode(frame))
     columns = {"prediction": rules.predictions_by(matches).tolist()}
+    horizons = rules.outcome.horizons
+    if horizons and all(rule.curve for rule in rules):
+        shares = rules.predict_survival_function(frame, horizons).T.tolist()
+        columns |= {f"survival {h:g}": share for h, share in zip(horizons, shares)}
     deciding = rules.predicting_rule(matches)
     if deciding is not None:
         columns["rule"] = (deciding + 1).tolist()

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
+from clearwood.cli import survival
 from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import NewRows, numbered_row, read_new_rows, read_saved
 
@@ -17,6 +18,7 @@ from clearwood.cli.inputs import NewRows, numbered_row, read_new_rows, read_save
     click.Argument(["data"], required=False, type=shared.FILE_OR_PIPE),
     shared.out("the HTML page", "report", required=True),
     shared.true_target,
+    *survival.TIMES,
     shared.model,
     shared.classes,
     shared.option(
@@ -43,7 +45,7 @@ def report(args: Any) -> Answer:
     from clearwood.cli.tables.columns_file import read_columns_file
 
     check_names((args.title,), "--title")
-    of_rows = "target model pos_label threshold row held_out_from"
+    of_rows = "target time event model pos_label threshold row held_out_from"
     shared.only_for("rows", args.data, of_rows, "; pass a table, too")
     result, rules = read_saved(args.rules)
     new_rows = read_new_rows(rules, args) if args.data else NewRows()
