@@ -291,10 +291,10 @@ def _has_classes(model: Any, predicted: np.ndarray) -> bool | None:
     return None if predicted.dtype.kind in "iuf" else True
 
 
-def _classes(models: list[Any], *predicted: np.ndarray) -> set[Any]:
+def _classes(models: list[Any], *predicted: np.ndarray) -> list[Any]:
     """Classes of the models: those that they name or predict."""
     named = [np.ravel(getattr(model, "classes_", ())) for model in models]
-    return {label for array in (*named, *predicted) for label in array.tolist()}
+    return list({label for array in (*named, *predicted) for label in array.tolist()})
 
 
 def _predictions(models: list[Any], X: Any) -> list[np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -258,7 +258,7 @@ def positions_of(classes: Sequence[Any], labels: np.ndarray) -> np.ndarray:
 
 
 def check_known_labels(
-    labels: np.ndarray, classes: Collection[Any], name: str, who: str
+    labels: np.ndarray, classes: Sequence[Any], name: str, who: str
 ) -> None:
     """Raise an error if no label is a class, and warn if some are not.
 
@@ -268,15 +268,17 @@ def check_known_labels(
     >>> with pytest.warns(UnknownCategoriesWarning, match="'maybe' in 1 row"):
     ...     check_known_labels(np.array(["no", "maybe"]), ["no", "yes"], "y", "rules")
     """
-    counts = Counter(labels.tolist())
-    unknown = sorted(counts.keys() - set(classes), key=str)
-    if not unknown:
+    others = labels[positions_of(classes, labels) < 0].tolist()
+    if not others:
         return
-    rows = [f"{label!r} in {rows_in_words(counts[label])}" for label in unknown]
+    rows = [
+        f"{label!r} in {rows_in_words(n)}"
+        for label, n in sorted(Counter(others).items(), key=str)
+    ]
     found = f"found {listed(rows, 'and')}; the {who} predict " + listed(
         sorted(map(repr, classes)), "and"
     )
-    if len(unknown) == len(counts):
+    if len(others) == len(labels):
         raise InputError(f"No label of {name} is a class of the {who}: {found}.")
     if is_new(f"labels of {name}"):
         warnings.warn(
