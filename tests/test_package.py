@@ -1,10 +1,13 @@
 """The front door: names, versions, and nothing else."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
 
+import jinja2
 import pytest
+import yaml
 
 import clearwood
 
@@ -32,6 +35,35 @@ def test_one_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert clearwood.__version__ == project["version"]
     assert f"version: {project['version']}" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_other_catalogues_say_the_same():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    zenodo = json.loads((ROOT / ".zenodo.json").read_text())
+    for key in ("title", "license"):
+        assert zenodo[key] == citation[key]
+    assert zenodo["license"] == project["license"]
+    assert zenodo["keywords"] == project["keywords"]
+    names = [author["name"] for author in project["authors"]]
+    assert [one["name"] for one in citation["authors"]] == names
+    assert [one["name"] for one in zenodo["creators"]] == names
+
+
+def test_the_conda_recipe_is_valid_and_follows_the_project():
+    file = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    recipe = jinja2.Template((ROOT / "conda/meta.yaml").read_text()).render(
+        load_file_data=lambda path, from_recipe_dir: file,
+        compiler="{}_compiler".format,
+        stdlib="{}_stdlib".format,
+        PYTHON="python",
+    )
+    found, project = yaml.safe_load(recipe), file["project"]
+    assert found["package"] == {"name": "clearwood", "version": clearwood.__version__}
+    run = [line.replace(" ", "") for line in found["requirements"]["run"]]
+    assert run == [f"python{project['requires-python']}", *project["dependencies"]]
+    host = [line.replace(" ", "") for line in found["requirements"]["host"]]
+    assert set(file["build-system"]["requires"]) <= set(host)
 
 
 def test_the_lowest_versions_that_are_tested_are_those_declared():

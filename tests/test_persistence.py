@@ -1,12 +1,16 @@
 """Results in files: nothing is written over unused_features, and only ours are read."""
 
+import zipfile
+
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 from tests.wording import refuses, same_text
 
 import clearwood as cw
 from clearwood.codec.archive import read_archive, write_archive
 from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.rules.training import HASHES
 
 X = np.arange(12.0).reshape(6, 2)
 
@@ -87,3 +91,61 @@ def test_rules_in_place_of_a_model_are_called_rules(tmp_path):
     cw.save(rules(3.0), tmp_path / "rules.json")
     with refuses(ModelFormatError):
         cw.read_ensemble(tmp_path / "rules.json")
+
+
+@pytest.mark.parametrize("kind", ["rules", "estimator"])
+def test_a_file_says_when_and_to_what_it_was_fitted(kind, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    X = np.arange(40.0).reshape(20, 2)
+    y, path = X[:, 0] > 19, tmp_path / "file"
+
+    def facts(X, y, model):
+        fitted = cw.RuleListClassifier(model, random_state=0).fit(X, y)
+        saved = fitted if kind == "estimator" else fitted.rules_
+        cw.save(saved, path, overwrite=True)
+        return cw.check(path).facts
+
+    tree, stump = (
+        DecisionTreeClassifier(random_state=0).fit(X, X[:, 0] > t) for t in (19, 9)
+    )
+    first = facts(X, y, tree)
+    assert first["written"] == f"1970-01-02, by Clearwood {cw.__version__}"
+    data, predictions = HASHES
+    assert first[data].startswith("20 rows, 2 columns, SHA-256 ")
+    assert len(first[predictions]) == len("SHA-256 ") + 64
+    order = np.random.default_rng(0).permutation(20)
+    assert facts(X[order], y[order], tree) == first
+    assert facts(np.asfortranarray(X), y, tree) == first
+    others = (
+        facts(X + 1, y, tree),
+        facts(X, y ^ (X[:, 0] == 8), tree),
+        facts(X, y, stump),
+    )
+    changed = [[one[key] != first[key] for key in HASHES] for one in others]
+    assert [row[0] for row in changed] == [True, True, False]
+    assert changed[2][1]
+
+
+@pytest.mark.parametrize("kind", ["rules", "estimator"])
+def test_a_later_format_is_named(kind, tmp_path):
+    path = tmp_path / "file"
+    X = np.arange(40.0).reshape(20, 2)
+    fitted = cw.RuleListClassifier(
+        DecisionTreeClassifier().fit(X, X[:, 0] > 19), random_state=0
+    ).fit(X)
+    if kind == "rules":
+        cw.save(fitted.rules_, path)
+        path.write_text(path.read_text("utf-8").replace('"version": 1', '"version": 2'))
+    else:
+        cw.save(fitted, path)
+        with zipfile.ZipFile(path) as file:
+            parts = {name: file.read(name) for name in file.namelist()}
+        parts["model.json"] = parts["model.json"].replace(
+            b'"version": 1', b'"version": 2', 1
+        )
+        with zipfile.ZipFile(path, "w") as file:
+            for name, part in parts.items():
+                file.writestr(name, part)
+    with pytest.raises(ModelFormatError, match="later than 1.*pip install --upgrade"):
+        cw.load(path)
+    assert "later than 1" in cw.check(path).problem

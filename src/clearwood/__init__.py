@@ -21,7 +21,7 @@ _HOME = names_in(
         "ensembles": "TreeEnsemble read_ensemble",
         "persistence": "check load save",
         "references": "BayesianBootstrapForest Reference reference",
-        "reporting": "report",
+        "reporting": "report validation_document",
         "rules": "FeatureSpace Interval Rule RuleList RuleSet",
         "rules.decisions": "decisions",
         "rules.explain": "explain",

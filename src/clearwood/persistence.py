@@ -9,15 +9,17 @@ from typing import Any
 from clearwood._memory import memory_allowed
 from clearwood._words.labels import type_text
 from clearwood._words.spelling import suggests_parameters
+from clearwood.codec.documents import Place, parse_json
 from clearwood.codec.fields import Saved
-from clearwood.codec.files import open_plain
+from clearwood.codec.files import open_plain, read_bytes
 from clearwood.ensembles import ModelCheck
 from clearwood.ensembles import check as check_model
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.families import families, saving_module
 from clearwood.rules import RuleSet
+from clearwood.rules.training import HASHES
 
-HEAD = {"kind", "format", "version", "clearwood"}
+HEAD = {"kind", "format", "version", "clearwood", "date"}
 """Fields of every archive."""
 
 OURS = b"PK\x03\x04", b'"clearwood.rule_set"', b"model.json"
@@ -147,9 +149,10 @@ def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
     >>> rules = cw.RuleList((), cw.Rule((), 3.5), cw.FeatureSpace.numeric(2))
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "rules.json"
     >>> cw.save(rules, path)
-    >>> print(str(check(path)).partition(": ")[2])
+    >>> print(str(check(path)).partition(": ")[2])  # doctest: +ELLIPSIS
     sound
       kind      RuleList
+      written   ... by Clearwood ...
       predicts  values of y
       rules     1, literals: 0
       features  2
@@ -164,15 +167,29 @@ def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
     except ModelFormatError as error:
         return ModelCheck(str(model), problem=str(error))
     rules = getattr(found, "rules_", found)
-    facts: dict[str, Any] = {"kind": type(found).__name__}
+    facts: dict[str, Any] = {"kind": type(found).__name__, "written": _written(model)}
     if not isinstance(rules, RuleSet):
         return ModelCheck(str(model), facts=facts)
     predictions = ", ".join(map(str, rules.classes)) or f"values of {rules.target}"
     facts["predicts"] = f"classes {predictions}" if rules.classes else predictions
     facts["rules"] = f"{rules.n_rules:,}, literals: {rules.n_literals:,}"
     facts["features"] = rules.features.n_features
+    facts |= {key: rules.about[key] for key in HASHES if key in rules.about}
     notes = (rules.statistic,) if rules.statistic else ()
     return ModelCheck(str(model), facts=facts, classes=rules.classes, notes=notes)
+
+
+def _written(path: str | Path) -> str:
+    """Date and version of Clearwood in a file, which are not part of its object."""
+    from clearwood.codec.archive import read_archive
+
+    data = read_bytes(path)
+    if data.startswith(OURS[0]):
+        top = read_archive(path)[0]
+    else:
+        top = Place(parse_json(data, str(path)), str(path))
+    date = f"{top['date'].name()}, " if "date" in top else ""
+    return f"{date}by Clearwood {top['clearwood'].name()}"
 
 
 def is_saved(path: str | Path) -> bool:

@@ -5,6 +5,7 @@ an earlier version wrote is never written again, so that today's version must re
 """
 
 import json
+import re
 import warnings
 import zipfile
 from functools import cache, partial
@@ -383,15 +384,17 @@ def answers(found, rows):
 
 
 def members(path):
-    """The parts of a file, without the version that wrote it."""
+    """The parts of a file, without its date and the version that wrote it."""
     if not zipfile.is_zipfile(path):
         parts = {"model.json": path.read_bytes()}
     else:
         with zipfile.ZipFile(path) as file:
             parts = {name: file.read(name) for name in file.namelist()}
-    version = json.loads(parts["model.json"])["clearwood"]
-    parts["model.json"] = parts["model.json"].replace(
-        f'"clearwood": "{version}"'.encode(), b'"clearwood": ""'
+    parts["model.json"] = re.sub(
+        rb'"clearwood": "[^"]*"(,\s*"date": "[^"]*")?',
+        b'"clearwood": ""',
+        parts["model.json"],
+        count=1,
     )
     return parts
 

@@ -1,6 +1,7 @@
 """Pages show no single rows, and no statistics of few rows, unless asked for."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -68,6 +69,14 @@ def test_statistics_of_few_rows_are_withheld(n, tmp_path):
         assert whole[0].startswith(str(n)) and whole[1:] != first[1:]
     else:
         assert first == whole
+
+
+def test_a_rule_that_covers_few_rows_and_predicts_none(tmp_path):
+    rules, _ = classes()
+    hidden = replace(rules, rules=(rules.rules[0], rules.rules[0]))
+    X = patients(43, temperature=[38.0] * 3 + [36.5] * 40, colour="r")
+    page = page_of(tmp_path, hidden, X=X, y=["ill"] * 43, model=["ill"] * 43)
+    assert cells_of(page)[1][:2] == [f"< {MIN_ROWS}", "–"]
 
 
 def cells_of(page):

@@ -16,6 +16,7 @@ from tests.wording import refuses, warns
 import clearwood as cw
 from clearwood.columns import sparse_tables
 from clearwood.exceptions import InputError
+from clearwood.rules.training import HASHES
 
 METHODS = ("list", "tree", "additive")
 QUICK = {"max_rules": 4, "n_synthetic": 200, "random_state": 0}
@@ -56,7 +57,10 @@ def test_a_sparse_table_has_the_rules_of_the_dense_one(name, method, table, mode
     sparse = cw.simplify(model, csr_array(X), y, n_jobs=2, **settings)
     # What a linear model says of sparse rows differs in its last digits.
     assert str(sparse) == str(dense)
-    assert sparse.about == dense.about
+    # Of a sparse table the columns that matter are hashed.
+    abouts = ({k: v for k, v in one.about.items() if k not in HASHES}
+              for one in (sparse, dense))  # fmt: skip
+    assert next(abouts) == next(abouts)
     assert [r.conditions for r in sparse] == [r.conditions for r in dense]
     for rows in (csr_array(X), csc_array(X), csr_matrix(X)):
         np.testing.assert_array_equal(sparse.predict(rows), dense.predict(X))

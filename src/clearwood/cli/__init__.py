@@ -21,7 +21,10 @@ COMMANDS = {
     "difference": "difference",
     **{
         name: f"saved.{name}"
-        for name in ("predict", "export", "explain", "evaluate", "monitor", "report")
+        for name in (
+            *("predict", "export", "explain", "evaluate", "monitor", "report"),
+            "validate",
+        )
     },
 }
 """Commands for all families, and their modules in ``verbs``."""
@@ -51,6 +54,7 @@ Approximate a fitted model, or fit one to a table and summarize it:
   clearwood evaluate rules.json new.csv --target y
   clearwood monitor rules.json new.csv --reference old.csv
   clearwood report rules.json new.csv --target y --out page.html
+  clearwood validate rules.json new.csv --purpose "Triage" --out document.html
 """
 
 

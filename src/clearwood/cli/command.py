@@ -27,7 +27,7 @@ from clearwood.cli.errors import plain_errors, plain_warnings
 from clearwood.exceptions import InputError, safe_text
 
 READ = "files rules old new data model reference column_info".split()
-WRITTEN = ("out", "report", "save")
+WRITTEN = ("out", "report", "save", "document")
 """Arguments and options that name output files."""
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.codec.documents import Place, parse_json
-from clearwood.codec.files import read_bytes, write_bytes
+from clearwood.codec.files import check_version, file_date, read_bytes, write_bytes
 from clearwood.exceptions import ModelFormatError
 
 FORMAT = "clearwood.archive"
@@ -82,10 +82,11 @@ def write_archive(
     arrays: dict[str, np.ndarray],
     **how: Any,
 ) -> None:
-    """Write a document and arrays as one file; equal content gives equal bytes."""
+    """Write a document and arrays; on a day equal content gives equal bytes."""
     from clearwood import __version__
 
     head = {"format": FORMAT, "version": VERSION, "clearwood": __version__}
+    head |= {"date": file_date()}
     text = json.dumps({**head, **document}, ensure_ascii=False, allow_nan=False)
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as file:
@@ -121,12 +122,12 @@ def read_archive(path: str | Path) -> tuple[Place, Arrays]:
         ) from None
     document = parse_json(parts.pop("model.json", b""), "model.json")
     top = Place(document, "model.json")
-    is_ours = top["format"].text() in (FORMAT, OLDER)
-    if not is_ours or top["version"].integer() != VERSION:
+    if top["format"].text() not in (FORMAT, OLDER):
         raise ModelFormatError(
-            f"format: expected {FORMAT!r}, version {VERSION}; read the file with the "
-            "version of Clearwood that wrote it."
+            f"format: expected {FORMAT!r}; read the file with the version of Clearwood "
+            "that wrote it."
         )
+    check_version(top["version"].integer(), VERSION, "model.json")
     return top, Arrays(parts)
 
 

@@ -12,6 +12,7 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO
@@ -287,3 +288,30 @@ def _give_to_owner_of(old: os.stat_result, path: Path) -> None:
         of_all = (mode & stat.S_IRWXO) << 3
         mode &= ~(stat.S_IRWXG | stat.S_ISGID) | of_all
     os.chmod(path, mode)
+
+
+def file_date() -> str:
+    """Date for a saved file: of today, or of ``SOURCE_DATE_EPOCH`` if that is set.
+
+    Examples
+    --------
+    >>> len(file_date())
+    10
+    """
+    seconds = float(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
+
+
+def check_version(version: int, known: int, where: str) -> None:
+    """Raise an error for a file of another version of its format."""
+    if version > known:
+        raise ModelFormatError(
+            f"{where}: version {version} of the file format is later than {known}, the "
+            "latest that this version of Clearwood reads; upgrade Clearwood "
+            "(pip install --upgrade clearwood)."
+        )
+    if version != known:
+        raise ModelFormatError(
+            f"{where}: version: expected {known}, found {version}; read it with the "
+            "version of Clearwood that wrote it."
+        )

@@ -16,7 +16,8 @@ SINGLE_ROWS = {"disagreements", "surprising"}
 """Keys of page content that hold single rows."""
 
 COUNTS = (
-    ("rows_assigned", "precision"),  # of a rule
+    ("rows_assigned", "precision"),  # of a rule: predicted, and covered
+    ("rows", "precision"),
     ("n_rows", "half"),  # of the residuals of a rule
     ("rows", "ratio"),  # of a level
     ("rows", "cells"),  # of a group
@@ -48,8 +49,8 @@ def disclosed(content: Any) -> Any:
     if not isinstance(content, dict):
         return content
     shown = {k: [] if k in SINGLE_ROWS else disclosed(v) for k, v in content.items()}
-    rows = next((content[n] for n, of in COUNTS if {n, of} <= content.keys()), None)
-    if rows is not None and is_few(rows):
+    rows = [content[n] for n, of in COUNTS if {n, of} <= content.keys()]
+    if any(n is not None and is_few(n) for n in rows):
         shown |= {key: WITHOUT[key] for key in shown if key in WITHOUT}
         if "cells" in shown:
             shown["cells"] = ["–"] * len(shown["cells"])

@@ -177,7 +177,8 @@ def summarize(
     }
     if record is not None:
         page |= _named(record, content, page)
-    few = any(is_few(rule.statistics.rows_assigned) for rule in shown)
+    known = [rule.statistics for rule in shown]
+    few = any(is_few(one.rows_assigned) or is_few(one.rows) for one in known)
     withheld = MIN_ROWS * (few and not show_rows)
     page |= {"words": words_of(page), "show_rows": show_rows, "withheld": withheld}
     return page if show_rows else disclosed(page)

@@ -15,7 +15,7 @@ from clearwood import codec
 from clearwood._words.labels import check_names, type_text
 from clearwood.codec.documents import Place, parse_json, refuse_repeated, shown
 from clearwood.codec.fields import plain
-from clearwood.codec.files import read_bytes, write_text
+from clearwood.codec.files import check_version, file_date, read_bytes, write_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.outcomes import Outcome, Survival, outcome_of
@@ -33,8 +33,8 @@ KIND_OF: dict[str, Any] = {}
 """The kinds of rule sets, by their names in files."""
 
 TOP = (
-    "format", "version", "clearwood", "task", "target", "classes", "named", "survival",
-    "float32", "features", "combine", "rules", "otherwise", "about",
+    "format", "version", "clearwood", "date", "task", "target", "classes", "named",
+    "survival", "float32", "features", "combine", "rules", "otherwise", "about",
 )  # fmt: skip
 STATISTICS = (
     "support", "assigned", "agreement", "precision", "std", "agreement_assigned",
@@ -90,13 +90,9 @@ def _read_rules(top: Place) -> RuleSet:
             f"{top.where}: format: expected {FORMAT!r}; not a Clearwood rule set, as "
             "RuleSet.save and 'clearwood simplify --out' write them."
         )
-    version = top["version"].integer()
-    if version != VERSION:
-        raise ModelFormatError(
-            f"{top.where}: version: expected {VERSION}, found {version}; read it with "
-            "the version of Clearwood that wrote it."
-        )
-    top["clearwood"].text()
+    check_version(top["version"].integer(), VERSION, top.where)
+    for key in {"clearwood", "date"} & set(top.keys()):
+        top[key].name()
     combine = top["combine"].text()
     if combine not in KIND_OF:
         top["combine"].fail(shown(combine), f"one of {tuple(KIND_OF)}")
@@ -131,6 +127,10 @@ RULES = codec.FieldType(_write_rules, _read_rules)
 """A whole rule set in a document."""
 
 
+def _json_text(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
 class Storable:
     """Mixin of ``RuleSet`` for writing and reading JSON files.
 
@@ -143,10 +143,7 @@ class Storable:
 
     def to_json(self: Any) -> str:
         """The rules as JSON text (schema: ``clearwood/rules/rule_set.schema.json``)."""
-        text = json.dumps(
-            RULES.write(self), indent=1, ensure_ascii=False, allow_nan=False
-        )
-        return text + "\n"
+        return _json_text(RULES.write(self))
 
     @classmethod
     def from_json(cls, text: str) -> RuleSet:
@@ -158,7 +155,10 @@ class Storable:
 
     def save(self: Any, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the rules to a JSON file, atomically."""
-        write_text(path, self.to_json(), overwrite=overwrite)
+        document = RULES.write(self)
+        head = {key: document[key] for key in ("format", "version", "clearwood")}
+        dated = head | {"date": file_date()} | document
+        write_text(path, _json_text(dated), overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | Path) -> RuleSet:

@@ -6,6 +6,7 @@ quantities are computed once, on first use.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,6 +22,9 @@ from clearwood.rules.conditions import Condition, region_conditions
 from clearwood.rules.evaluation.sums import EncodedRows
 from clearwood.search.grid import Grid
 from clearwood.search.losses import Loss
+
+HASHES = "training data", "predictions of the model"
+"""Entries of ``RuleSet.about`` on what rules were fitted to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +112,21 @@ class Training:
 
     def __len__(self) -> int:
         return len(self.encoded)
+
+    def hashes(self) -> dict[str, str]:
+        """Size and hash of the real rows, and hash of the model's predictions for them.
+
+        The rows are hashed by column, as they are encoded, then their labels, in
+        ascending order, so that the order in which they were given does not matter.
+        """
+        n, d = self.n_real, self.encoded.shape[1]
+        encoded, predicted = self.encoded[:n], self.model_predictions
+        labels = predicted if self.labels is None else self.labels
+        order = np.lexsort((predicted, labels, place_of_rows(encoded)))
+        return {
+            HASHES[0]: f"{n:,} rows, {d:,} columns, SHA-256 {hash_of(encoded, labels)}",
+            HASHES[1]: f"SHA-256 {_sha256([predicted], order)}",
+        }
 
     @property
     def n_real(self) -> int:
@@ -341,3 +360,16 @@ def place_of_cells(
             finite = np.nan_to_num(cells, posinf=1.0, neginf=-1.0)
             place[rows] += generator.random() * finite
     return place
+
+
+def hash_of(encoded: np.ndarray, labels: np.ndarray) -> str:
+    """SHA-256 of encoded rows and their labels, whatever the order of the rows."""
+    order = np.lexsort((labels, place_of_rows(encoded)))
+    return _sha256([*encoded.T, labels], order)
+
+
+def _sha256(columns: Iterable[np.ndarray], order: np.ndarray) -> str:
+    found = hashlib.sha256()
+    for column in columns:
+        found.update(np.ascontiguousarray(column[order], "<f8").tobytes())
+    return found.hexdigest()

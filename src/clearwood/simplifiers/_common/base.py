@@ -191,6 +191,7 @@ class BaseRuleExtractor(Estimator):
             self.shrinkage_, with_estimates = found
             self._change_rules(with_estimates)
         features, excluded = self.bins_.features, training.exclude_features
+        about |= training.hashes()
         about |= marked_names(features.names, exclude_features=excluded)
         if self.learn_from == "labels":
             about.setdefault("learn_from", "labels")

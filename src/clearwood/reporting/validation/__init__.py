@@ -1,0 +1,5 @@
+"""Validation documents, to be printed and signed."""
+
+from clearwood.reporting.validation.document import validation_document
+
+__all__ = ["validation_document"]
