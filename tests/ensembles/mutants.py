@@ -12,6 +12,8 @@ from tests.ensembles.lightgbm.mutants import HARMLESS_LINES, LINE_KINDS
 from tests.ensembles.xgboost.ubjson import MARKERS, decode, encode
 
 FORMATS = ("xgboost json", "xgboost ubjson", "lightgbm text", "catboost json")
+STORED = ("pmml", "r csv")
+"""Formats without a plain interpreter, whose sound files are stored."""
 
 ODD_NUMBERS = (
     *(-1, 0, 1, 2, 3, 0.5, -0.0, 1e-45, 5e-324, 3.5e38, -1e300, 1.7e308),
@@ -536,13 +538,12 @@ HARMLESS = {
         "leaf value": on_json(catboost_leaf),
     },
 }
+TEXT_KINDS = {**BYTE_KINDS, "number spelled oddly": number_spelled_oddly}
+OF_LINES = ("line removed", "line repeated", "line moved", "lines joined", "line split")
 KINDS = {
     "xgboost json": JSON_KINDS,
     "xgboost ubjson": UBJSON_KINDS,
-    "lightgbm text": {
-        **BYTE_KINDS,
-        "number spelled oddly": number_spelled_oddly,
-        **LINE_KINDS,
-    },
     "catboost json": JSON_KINDS,
+    "lightgbm text": TEXT_KINDS | LINE_KINDS,
+    **dict.fromkeys(STORED, TEXT_KINDS | {name: LINE_KINDS[name] for name in OF_LINES}),
 }

@@ -44,7 +44,14 @@ def seeds(format):
         "xgboost ubjson": lambda: xgboost_files("ubj"),
         "lightgbm text": lightgbm_files,
         "catboost json": catboost_files,
+        "pmml": lambda: stored_files("pmml-*.pmml"),
+        "r csv": lambda: stored_files("r-[!a]*.csv"),
     }[format]()
+
+
+def stored_files(pattern):
+    paths = sorted((Path(__file__).parent / "files").glob(pattern))
+    return {path.stem: path.read_bytes() for path in paths}
 
 
 def large(format):

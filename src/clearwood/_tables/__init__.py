@@ -1,4 +1,4 @@
-"""Out-of-core tables, read in blocks: files, streams, Dask."""
+"""Out-of-core tables, read in blocks: files, streams, Dask, Spark."""
 
 from clearwood._tables.opening import is_read_in_blocks, open_rows
 from clearwood._tables.rows import SAMPLE_ROWS, RowBlocks, RowsOfTable

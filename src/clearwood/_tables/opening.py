@@ -29,9 +29,14 @@ def is_dask(table: Any) -> bool:
     return type(table).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
+def is_spark(table: Any) -> bool:
+    """Whether a table is a frame of Spark, without importing Spark."""
+    return type(table).__module__.startswith(("pyspark.sql.", "pyspark.pandas."))
+
+
 def is_read_in_blocks(X: Any) -> bool:
-    """Whether a table is a path, a function or a Dask collection (out of core)."""
-    if isinstance(X, str | os.PathLike) or is_dask(X) or is_function(X):
+    """Whether a table is a path, a function, or of Dask or Spark (out of core)."""
+    if isinstance(X, str | os.PathLike) or is_dask(X) or is_spark(X) or is_function(X):
         return True
     if isinstance(X, Iterator):
         raise InputError(
@@ -52,9 +57,9 @@ def open_rows(X: Any, y: Any = None, weight: Any = None) -> RowBlocks:
 
     Parameters
     ----------
-    X : path, ndarray, pandas.DataFrame, callable or Dask collection
+    X : path, ndarray, pandas.DataFrame, callable, Dask collection or Spark frame
         A Parquet file or a folder of such; a function that returns an iterator of
-        pandas frames; a Dask frame or two-dimensional Dask array.
+        pandas frames; a Dask frame or two-dimensional Dask array; a Spark frame.
     y, weight : str or array-like of shape (n_rows,), optional
         A column of the table; or an array, for arrays and frames in memory, and a Dask
         array with the same partitions for Dask.
@@ -67,6 +72,10 @@ def open_rows(X: Any, y: Any = None, weight: Any = None) -> RowBlocks:
         from clearwood._tables.of_dask import open_dask
 
         return open_dask(X, y, weight)
+    if is_spark(X):
+        from clearwood._tables.spark.partitions import open_spark
+
+        return open_spark(X, y, weight)
     if isinstance(X, str | os.PathLike):
         named = _column_names(y, weight)
         return open_parquet(Path(X), *named)

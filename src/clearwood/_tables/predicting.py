@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._numeric import written_in_place
-from clearwood._tables.opening import is_dask, open_rows
+from clearwood._tables.opening import is_dask, is_spark, open_rows
 from clearwood._tables.rows import RowBlocks, RowsOfTable, join_rows
 
 
@@ -19,13 +19,13 @@ def predict_rows(
     classes: Sequence[Any] | None = None,
     columns_of: Callable[[RowBlocks], Sequence[str] | None] | None = None,
 ) -> Any:
-    """Predictions for every row: an array, for Dask a lazy collection.
+    """Predictions for every row: an array, for Dask and Spark lazily.
 
     Parameters
     ----------
     function : callable
         Prediction function for rows in memory.
-    X : path, callable or Dask collection
+    X : path, callable, Dask collection or Spark frame
         See :func:`open_rows`.
     kind : dtype
         Of the predictions.
@@ -40,6 +40,10 @@ def predict_rows(
         return _predict_lazily(
             function, _with_columns(X, columns), np.dtype(kind), classes
         )
+    if is_spark(X):
+        from clearwood._tables.spark.partitions import predict_spark
+
+        return predict_spark(function, X, columns, np.dtype(kind), classes)
     rows = rows if columns is None else rows.only(columns)
     predictions = rows.results(_apply, function)
     if rows.known_rows is None:

@@ -172,6 +172,12 @@ def read_trees(model: Any, levels: Mapping[str, Any] | None = None) -> TreeEnsem
             except ModelFormatError as error:
                 # A model in memory is not damaged but of an unsupported kind.
                 raise ModelError(str(error)) from None
+        if base.__module__.startswith("pyspark.ml."):
+            raise ModelError(
+                f"Cannot read {type(model).__name__} of Spark ML. Write it as PMML "
+                "(by pyspark2pmml) and pass the path of the file, or pass a function "
+                "of pandas frames that predicts as the model does."
+            )
     found = repr(model) if isinstance(model, type) else type(model).__qualname__
     raise ModelError(
         f"Cannot read {found}; expected a TreeEnsemble, the path of a model file or a "

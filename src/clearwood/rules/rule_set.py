@@ -247,7 +247,8 @@ class RuleSet(Editable, Exportable, Storable, Result):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Class labels, or values; for Dask a collection that is not computed yet.
+            Class labels, or values; for Dask a collection that is not computed yet; for
+            Spark the frame with a column ``prediction``.
         """
         if is_read_in_blocks(X):
             from clearwood.rules.evaluation.tables import predicted_on
@@ -282,6 +283,7 @@ class RuleSet(Editable, Exportable, Storable, Result):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            For Spark the frame with a column ``probabilities``, a list per row.
         """
         if not self.classes:
             raise InputError("These rules predict a number; they have no classes.")
@@ -431,7 +433,7 @@ class RuleSet(Editable, Exportable, Storable, Result):
         X : array-like or frame of shape (n_samples, n_features)
             At least one row. Or a sparse matrix; or a table read in blocks: a Parquet
             file or a folder of them, a function that returns an iterator of pandas
-            frames, or a frame or array of Dask.
+            frames, a frame or array of Dask, or a frame of Spark.
         y : array-like of shape (n_samples,), or str, optional
             True labels or values, for ``error``; for a table read in blocks the name of
             a column.

@@ -137,7 +137,8 @@ def simplify(
     X : array-like or frame of shape (n_samples, n_features)
         Rows on which the rules are fitted to the model, usually its training rows. Or a
         table larger than memory, read in blocks: a Parquet file or a folder of them, a
-        function that returns an iterator of pandas frames, a frame or an array of Dask.
+        function that returns an iterator of pandas frames, a frame or an array of Dask,
+        a frame of Spark.
         "list", "tree" and "additive" also accept a sparse matrix or frame, which is
         never made dense as a whole.
     y : array-like of shape (n_samples,), or str, optional

@@ -92,6 +92,7 @@ CHANGES = {
     "a child in halves": lambda t: t.assign(**{t.columns[1]: t.iloc[:, 1] + 0.5}),
     "a point of text": lambda t: t.assign(**{t.columns[5 - ("status" in t) * 2]: "x"}),
     "no predictor": lambda t: t.assign(**{t.columns[4 - ("status" in t) * 2]: None}),
+    "a huge number": lambda t: t.assign(**{t.columns[1]: "1" + "0" * 400}),
     "no prediction": lambda t: t.assign(prediction=None),
     "levels beyond": lambda t: t.assign(
         **{t.columns[5 - ("status" in t) * 2]: "16" if "status" in t else "1,9"}
@@ -105,6 +106,13 @@ def test_damaged_tables(case, change):
     damaged = CHANGES[change](table(case)).to_csv(index=False).encode()
     with refuses(ModelFormatError):
         read_document(damaged, "forest.csv", LEVELS)
+
+
+def test_a_header_that_is_read_as_other_columns():
+    """With a semicolon at its end the table has one column."""
+    data = (FILES / "r-ranger_regression.csv").read_bytes()
+    with refuses(ModelFormatError):
+        read_document(data.replace(b"\n", b"=1;2\n", 1), "forest.csv", LEVELS)
 
 
 def test_a_survival_forest():
@@ -128,17 +136,3 @@ def test_levels_are_for_tables():
 
     with refuses(InputError):
         read_ensemble(DecisionTreeRegressor().fit([[0], [1]], [0, 1]), levels=LEVELS)
-
-
-@pytest.mark.parametrize("seed", range(150))
-def test_damaged_bytes(seed):
-    """Read, or refused with the error for damaged files."""
-    from tests.ensembles.mutants import BYTE_KINDS, number_spelled_oddly
-
-    rng = np.random.default_rng(seed)
-    data = (FILES / f"r-{r_cases.CASES[seed % 6]}.csv").read_bytes()
-    kinds = [*BYTE_KINDS.values(), number_spelled_oddly]
-    try:
-        read_document(kinds[seed % len(kinds)](data, rng), "forest.csv", LEVELS)
-    except (ModelFormatError, InputError):
-        pass

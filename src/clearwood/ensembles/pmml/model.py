@@ -97,6 +97,8 @@ class _Fields:
     def space(self) -> FeatureSpace:
         """Names and categories of the inputs."""
         names = [one.get("name") for one in self.inputs]
+        if len(set(names)) < len(names):
+            self.model.fail(f"the inputs {shown(str(names))}", "different names")
         space = FeatureSpace.numeric(len(names), names)
         categories = tuple(
             None if codes is None else tuple(_typed(list(codes), one))

@@ -8,6 +8,7 @@ numbers, in randomForest as the bits of one number.
 from __future__ import annotations
 
 import io
+import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -157,7 +158,12 @@ class _Column:
     def __init__(self, where: str, codes: np.ndarray, cells: list[Any]) -> None:
         self.where, self.codes, self.cells = where, codes, cells
         parsed = [plain_number(x) if isinstance(x, str) else x for x in cells]
-        good = [isinstance(x, int | float) for x in parsed]
+        # A whole number may be too large for float64.
+        good = [
+            isinstance(x, float)
+            or (isinstance(x, int) and abs(x) <= sys.float_info.max)
+            for x in parsed
+        ]
         self._is_number = np.array([*good, False])
         self._number = np.array([x if ok else 0.0 for x, ok in zip(parsed, good)] + [0])
 
@@ -201,6 +207,8 @@ def _ensemble(
     parts: dict[str, Any], n_rows: int, name: str, levels: Levels | None
 ) -> TreeEnsemble:
     """The mean over the trees, or the shares of their votes."""
+    if not is_forest(parts):
+        refuse_damaged(name, f"the columns {list(parts)}", "those of a forest")
     columns = {}
     for key, part in parts.items():
         blank = key.replace(".", " ")

@@ -1,0 +1,1 @@
+"""Frames of Spark as blocks of rows."""
