@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._warned_once import warned_once
+from clearwood._words.labels import type_text
 from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.validation import check_excluded
 from clearwood.exceptions import InputError
@@ -339,7 +340,7 @@ def _check(
 ) -> None:
     if not hasattr(estimator, "bins_"):
         raise InputError(
-            f"estimator is a {type(estimator).__name__}; expected a fitted simplifier, "
+            f"estimator is {type_text(estimator)}; expected a fitted simplifier, "
             "such as RuleListClassifier."
         )
     if not isinstance(n_rules, Integral) or n_rules < 2:
