@@ -114,6 +114,17 @@ def test_sums_and_averages_of_numbers_and_classes(kind):
         predicts_the_same(found, rules, [[6.0, 0.0], [1.0, 0.0], [math.nan, 0.0]])
 
 
+def test_a_fraction_is_no_missing_value_where_its_integer_part_is_one():
+    rules = RuleList(
+        (Rule((CategorySet(0, (), missing=True, unseen=True),), 1.0),),
+        Rule((), 0.0),
+        FeatureSpace(("code",), ((0, 2),), lookup=("integer",), missing_at=(0.0,)),
+    )
+    rows = [[0.5], [0.0], [2.0], [7.0]]
+    assert rules.predict(rows).tolist() == [0.0, 1.0, 0.0, 1.0]
+    predicts_the_same(RuleSet.from_prompt(rules.to_prompt()), rules, rows)
+
+
 @pytest.mark.parametrize("outcome", [Quantile(level=0.9), OUTCOMES["effect"]])
 def test_other_outcomes(outcome):
     space = FeatureSpace.numeric(1)

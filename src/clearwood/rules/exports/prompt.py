@@ -185,12 +185,20 @@ def _column_line(features: FeatureSpace, d: int, is_complete: bool) -> str:
 
 
 def _for_text(features: FeatureSpace) -> FeatureSpace:
-    """The columns under their own names, with exact bounds and without units."""
+    """The columns under their own names, with exact bounds and without units.
+
+    Of categories by integer part the number that counts as missing is a level, too: it
+    is that of fractions (0 of 0.5).
+    """
     info = (
         ColumnInfo(unit=own.unit, kind=own.kind) if own.is_time else ColumnInfo()
         for own in features.info
     )
-    return replace(features, info=tuple(info))
+    numeric = (labels is None for labels in features.categories)
+    missing_at = (
+        at if is_number else None for at, is_number in zip(features.missing_at, numeric)
+    )
+    return replace(features, info=tuple(info), missing_at=tuple(missing_at))
 
 
 def _answer(rule_set: RuleSet, rule: Rule) -> str:
