@@ -204,7 +204,7 @@ class Exportable:
         >>> RuleList.from_prompt(text) == rules
         True
         """
-        from clearwood.rules.exports.prompt import rules_to_prompt
+        from clearwood.rules.exports.runtimes.prompt import rules_to_prompt
 
         return rules_to_prompt(self, max_tokens)
 
@@ -227,7 +227,7 @@ class Exportable:
         ModelFormatError
             The text is another one, or incomplete.
         """
-        from clearwood.rules.exports.prompt import rules_from_prompt
+        from clearwood.rules.exports.runtimes.prompt import rules_from_prompt
 
         return rules_from_prompt(text)
 
