@@ -67,7 +67,7 @@ HEAD = re.compile(
     rf": ([a-z ]+)(?:; ({ANY}+))?"
 )
 RULE = re.compile(rf"[0-9]+\. (?:If ({ANY}+?) then|Otherwise|Always) ({ANY}+)")
-DETAIL = re.compile(rf"([a-z][a-z ]*) ((?![a-z ]){ANY}+?)(?:; |$)")
+DETAIL = re.compile(rf"([a-z][a-z ]{{0,20}}) ((?![a-z ]){ANY}+?)(?:; |$)")
 
 
 def rules_to_prompt(rule_set: RuleSet, max_tokens: int | None = None) -> str:
@@ -267,9 +267,10 @@ def _read(text: str) -> RuleSet:
 
 
 def _details(text: str | None) -> dict[str, Any]:
-    found = list(DETAIL.finditer(text or ""))
-    if "".join(one[0] for one in found) != (text or ""):
-        raise ValueError(f"{text!r} is not a list of values")
+    text = text or ""
+    found = list(DETAIL.finditer(text))
+    if "".join(one[0] for one in found) != text:
+        raise ValueError(f"{text[:60]!r} is not a list of values")
     return {one[1]: ast.literal_eval(one[2]) for one in found}
 
 
