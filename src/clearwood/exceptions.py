@@ -63,7 +63,7 @@ class ClassOrderWarning(UserWarning):
 
 
 class UnknownCategoriesWarning(UserWarning):
-    """Values of a column are categories unknown to the model."""
+    """Values of a column, or labels, are unknown to the model."""
 
 
 class OwnPredictionsWarning(UserWarning):

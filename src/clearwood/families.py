@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from clearwood._lazy import names_in
+from clearwood._words.labels import type_text
 from clearwood.exceptions import InputError
 
 GROUP = "clearwood.families"
@@ -131,7 +132,22 @@ OWN = (
         "simplifiers",
         public=_SIMPLIFIERS | _names("simplifiers", "simplify"),
         saved=dict.fromkeys(_SIMPLIFIERS, "clearwood.simplifiers.saving"),
-        commands={"simplify": "clearwood.cli.verbs.simplify:simplify"},
+        sections={
+            "Alternatives": PageSection(
+                "alternatives",
+                "Alternative rule lists",
+                "clearwood.simplifiers.alternatives",
+                "simplifiers/alternatives.html",
+                has_rules=False,
+                lead="The best short rule lists on some rows, a bound on the fidelity "
+                "of all, and the features that they need.",
+                parts=(("best", "Best list"), ("sets", "Sets of features")),
+            )
+        },
+        commands={
+            "simplify": "clearwood.cli.verbs.simplify:simplify",
+            "alternatives": "clearwood.cli.verbs.alternatives:alternatives",
+        },
     ),
     Family(
         "metatree",
@@ -430,8 +446,7 @@ def _loaded(point: Any, others: tuple[Family, ...]) -> Family:
         ) from error
     if not isinstance(family, Family):
         raise InputError(
-            f"{where} is a {type(family).__name__}, expected a "
-            "clearwood.families.Family."
+            f"{where} is {type_text(family)}, expected a clearwood.families.Family."
         )
     for part in ("saved", "sections", "commands"):
         taken = {name for other in others for name in getattr(other, part)}

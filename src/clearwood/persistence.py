@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clearwood._memory import memory_allowed
+from clearwood._words.labels import type_text
 from clearwood._words.spelling import suggests_parameters
 from clearwood.codec.documents import Place, parse_json
 from clearwood.codec.fields import Saved
@@ -73,7 +74,7 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
         write_archive(path, {"kind": kind, **document}, arrays, overwrite=overwrite)
     else:
         raise InputError(
-            f"Cannot save a {type(result).__name__}; save rules, a circuit or a fitted "
+            f"Cannot save {type_text(result)}; save rules, a circuit or a fitted "
             "estimator. Of other results, report() writes a page, and to_frame() "
             "returns the numbers."
         )

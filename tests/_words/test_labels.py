@@ -1,9 +1,10 @@
 """Texts of the data: which are refused, and how categories are printed."""
 
+import numpy as np
 import pytest
 from tests.wording import refuses
 
-from clearwood._words.labels import check_text, label_text
+from clearwood._words.labels import check_text, label_text, type_text
 from clearwood.exceptions import InputError
 
 
@@ -21,3 +22,9 @@ def test_categories_that_a_hash_stands_for_are_printed_bare_if_they_are_numbers(
     texts = ["5", "-5", "5.0", "", "٥"]
     assert [label_text(t, "hash") for t in texts] == ["5", "-5", "'5.0'", "''", "'٥'"]
     assert [label_text(t) for t in ("5", 5, True)] == ["'5'", "5", "True"]
+
+
+def test_types_have_their_article():
+    found = [*map(type_text, (1, "one", range(1), memoryview(b"")))]
+    assert found == ["an int", "a str", "a range", "a memoryview"]
+    assert type_text(np.zeros(1)) == "an ndarray"

@@ -225,6 +225,25 @@ def test_stability_is_of_the_rules_that_simplify_finds(folder):
     assert not told["refit_ensemble"] and 0.5 < told["agreement"] <= 1
 
 
+def test_alternatives_are_those_of_the_rules_that_simplify_finds(folder):
+    data = ("--drop", "name", "--target", "state", "--n-rules", 3)
+    found = run("simplify", folder / "new.csv", *data, "--json")
+    page = ("--report", folder / "lists.html", "--tolerance", 0.05)
+    other = run("alternatives", folder / "new.csv", *data, "--json", *page)
+    assert other.exit_code == 0, other.stderr
+    told, rows = json.loads(other.stdout), json.loads(found.stdout)["rows"]
+    assert told["rows"] == rows["training"]
+    assert told["best_fidelity"] <= told["bound"] + 1e-9
+    assert told["sets"][0]["fidelity"] == pytest.approx(told["best_fidelity"])
+    assert told["best_fidelity"] - told["sets"][-1]["fidelity"] <= 0.051
+    assert cw.RuleSet.from_json(json.dumps(told["best"])).n_rules <= 3
+    assert "Best list found" in (folder / "lists.html").read_text("utf-8")
+    early = run("alternatives", folder / "new.csv", *data, "--time-limit", 0)
+    assert "The search ended early" in early.stdout
+    wrong = run("alternatives", folder / "new.csv", *data, "--time-limit", -1)
+    assert wrong.exit_code == 2 and "--time-limit" in wrong.stderr
+
+
 def test_stability_is_written_and_nothing_is_overwritten(folder, tmp_path):
     asked = ("--drop", "name", "--target", "state", "--n-rules", 2, "--n-refits", 2)
     out = tmp_path / "stability.json"

@@ -133,6 +133,9 @@ WRONG = {
     "no model": (None, NEW, {}),
     "shapes": (OLD, lambda X: np.zeros((len(X), 2)), {}),
     "by": (OLD, NEW, {"by": "hospital"}),
+    "size": (OLD, NEW, {"max_rules": 0}),
+    "old fails": (lambda X: X["weight"], NEW, {}),
+    "new fails": (OLD, lambda X: np.linalg.inv(np.zeros((2, 2))), {}),
 }  # fmt: skip
 
 
@@ -141,6 +144,12 @@ def test_models_that_cannot_be_compared_are_refused(frame, wrong):
     old, new, given = WRONG[wrong]
     with refuses(cw.exceptions.InputError):
         cw.difference(old, new, frame, **given)
+
+
+def test_unknown_labels_are_named(frame):
+    y = np.where(np.arange(400) < 2, "sick", "ill")
+    with pytest.warns(cw.exceptions.UnknownCategoriesWarning, match="'sick' in 2 rows"):
+        cw.difference(OLD, NEW, frame, y, random_state=0)
 
 
 def test_an_empty_table_is_refused(frame):

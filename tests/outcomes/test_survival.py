@@ -100,6 +100,8 @@ def test_targets_of_survival_are_told_from_others():
     frame = pd.DataFrame({"years": [1.0, 2.0], "died": [True, False]})
     y = check_survival(frame, 2)
     assert is_survival(frame) and is_survival(y)
+    coded = check_survival(frame.assign(died=[1, 0]), 2)
+    np.testing.assert_array_equal(coded, y)
     assert y["time"].tolist() == [1, 2] and y["event"].tolist() == [True, False]
     others = [
         [1, 2],
@@ -108,7 +110,8 @@ def test_targets_of_survival_are_told_from_others():
         frame["died"],
         None,
         "time",
-        frame.assign(died=[1, 0]),
+        frame.assign(died=[1, 2]),
+        frame.assign(died=[1, 0], years=[0, 1]),
         frame.assign(years=[True, False]),
     ]
     assert not any(map(is_survival, others))

@@ -1,5 +1,7 @@
 """The best short lists for a model, and a bound on all of them."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from tests.wording import refuses, same_lines
 
 import clearwood as cw
 from clearwood.exceptions import InputError
+from clearwood.outcomes import OUTCOMES
 
 METHODS = ("RuleList", "AdditiveRules", "DistilledTree")
 
@@ -136,7 +139,33 @@ def test_one_rule_suffices_for_a_constant_model():
     found = cw.alternatives(fitted.fit(X), X)
     assert [*found.lists] == [frozenset()]
     assert found.bound == found.best_fidelity == 1
-    assert "with none" in str(found)
+
+
+def test_rows_that_no_split_separates_have_no_lists(forest):
+    X, _, fitted = forest
+    found = cw.alternatives(fitted, X[:1])
+    assert found.n_splits == 0
+    assert found.best.n_rules == 1
+    same_lines(str(found))
+
+
+def test_the_page_has_the_bound_the_best_list_and_all_sets(forest, tmp_path):
+    X, _, fitted = forest
+    found = cw.alternatives(fitted, X, tolerance=0.05)
+    cw.report(found, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert found._bound_text() in page
+    figure = OUTCOMES[found.task].figure
+    for used, fidelity in found.fidelities.items():
+        row = f"{', '.join(sorted(used))}</th>.*>{figure(fidelity)}</td>"
+        assert re.search(row, page)
+    assert re.search(f">c</th>.*>2</td>.*>{figure(found.without['c'])}</td>", page)
+    assert "otherwise" in page
+    with refuses(InputError, "leave X and y out"):
+        cw.report(found, tmp_path / "other.html", X=X)
+    early = cw.alternatives(fitted, X, time_limit=0.0)
+    cw.report(early, tmp_path / "early.html")
+    assert "The search ended early" in (tmp_path / "early.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -146,6 +175,8 @@ def test_one_rule_suffices_for_a_constant_model():
         ({"max_literals": 3}, "max_literals is 3; expected 1 or 2."),
         ({"n_cuts": 0}, "n_cuts is 0; expected a whole number from 1."),
         ({"tolerance": 1}, "tolerance is 1; expected a number from 0 and below 1."),
+        ({"time_limit": -1.0}, "time_limit is -1.0; expected seconds from 0, or None"),
+        ({"time_limit": np.nan}, "time_limit is nan; expected seconds from 0, or None"),
         ({"tolerance": "a"}, "tolerance is 'a'; expected a number from 0 and below 1."),
     ],
 )

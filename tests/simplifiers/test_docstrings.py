@@ -28,7 +28,7 @@ CORE = {
     "separate the same training values, ",
     "n_jobs": "Number of threads",
     "verbose": "Show a progress bar on stderr",
-    "cv": "How rows are held out: None for three random folds",
+    "cv": "How rows are held out: None for random folds",
     "random_state": "Seed of",
 }
 """How the paragraph of each begins; a method may add what is special to it."""

@@ -134,7 +134,11 @@ def fold_roles(
 
 
 def draw_folds(
-    n_rows: int, roles: np.ndarray | None, generator: np.random.Generator, most: int
+    n_rows: int,
+    roles: np.ndarray | None,
+    generator: np.random.Generator,
+    most: int,
+    n_folds: int = N_FOLDS,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Per fold the rows of the fit and those held out, of at most so many rows.
 
@@ -142,10 +146,12 @@ def draw_folds(
     ----------
     n_rows : int
     roles : ndarray of shape (n_rows, n_folds) or None
-        None: three random folds.
+        None: random folds.
     generator : Generator
     most : int
         Maximum number of rows, drawn at random.
+    n_folds : int, default=3
+        Number of random folds.
 
     Examples
     --------
@@ -155,7 +161,7 @@ def draw_folds(
     """
     order = generator.permutation(n_rows)[:most]
     if roles is None:
-        parts = [np.sort(part) for part in np.array_split(order, N_FOLDS)]
+        parts = [np.sort(part) for part in np.array_split(order, n_folds)]
         return [(np.setdiff1d(order, part), part) for part in parts]
     order = np.sort(order)
     folds = [(order[r == KEPT], order[r == HELD_OUT]) for r in roles[order].T]

@@ -26,6 +26,7 @@ from clearwood._tables.rows import (
     errors_located,
     take_columns,
 )
+from clearwood._words.labels import type_text
 from clearwood.exceptions import ClearwoodError, InputError
 
 PARTITIONS_OF_THREAD = 2
@@ -222,7 +223,7 @@ def open_dask(X: Any, y: Any, weight: Any) -> DaskRows:
         if given is not None:
             if not hasattr(given, "to_delayed"):
                 raise InputError(
-                    f"{label} is a {type(given).__name__}; for a Dask table pass the "
+                    f"{label} is {type_text(given)}; for a Dask table pass the "
                     "name of a column, or a Dask collection."
                 )
             values = list(given.to_delayed())

@@ -19,6 +19,7 @@ from clearwood._tables.rows import (
     errors_located,
     take_columns,
 )
+from clearwood._words.labels import type_text
 from clearwood.columns.cells import unwrapped
 from clearwood.exceptions import InputError
 
@@ -117,7 +118,7 @@ def _open_frames(make: Callable[[], Any], y: Any, weight: Any) -> RowStream:
 
 def _with_names(frame: Any) -> Any:
     if not hasattr(frame, "iloc"):
-        raise InputError(f"Expected pandas frames, found a {type(frame).__name__}.")
+        raise InputError(f"Expected pandas frames, found {type_text(frame)}.")
     return frame.rename(columns=str)
 
 

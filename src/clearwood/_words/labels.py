@@ -48,6 +48,20 @@ def prediction_text(prediction: Any) -> str:
     return printable(str(prediction))
 
 
+def type_text(value: Any) -> str:
+    """Name of the type of a value, with its article.
+
+    Examples
+    --------
+    >>> type_text(1), type_text("one")
+    ('an int', 'a str')
+    """
+    name = type(value).__name__
+    # As in "an n-dimensional array".
+    is_vowel = name.lower().startswith((*"aeiou", "nd"))
+    return f"{'an' if is_vowel else 'a'} {name}"
+
+
 def check_text(texts: Collection[Any], what: str) -> None:
     r"""Raise an error for names and labels that cannot be encoded as UTF-8.
 

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 
+from clearwood._words.labels import type_text
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.nodes import Node, Product, Sum, walk
 from clearwood.distributions import Leaf
@@ -47,7 +48,7 @@ column 'wet'; expected each column in one child of a product only.
             _check_leaf(node, circuit)
         else:
             raise InputError(
-                f"A circuit holds a {type(node).__name__}; expected Sum, Product or a "
+                f"A circuit holds {type_text(node)}; expected Sum, Product or a "
                 "kind of leaf."
             )
     left_out = set(range(circuit.features.n_features)).difference(

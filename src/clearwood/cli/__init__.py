@@ -42,6 +42,7 @@ Approximate a fitted model, or fit one to a table and summarize it:
   clearwood simplify data.csv --target y --out rules.json
   clearwood compare model.ubj data.csv --target y --classes no,yes
   clearwood stability data.csv --target y
+  clearwood alternatives data.csv --target y
   clearwood difference old.txt new.txt data.csv --target y
   clearwood metatree data.csv --target y --report page.html
   clearwood project data.csv --target y --reference bart --report page.html

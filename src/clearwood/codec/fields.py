@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._words.labels import type_text
 from clearwood.codec.archive import TYPES, Arrays
 from clearwood.codec.documents import REMEDY, Place, shown
 from clearwood.exceptions import InputError, ModelFormatError
@@ -521,7 +522,7 @@ class Saved:
         """Convert an object to a document and arrays."""
         if type(found) is not self.kind:
             raise InputError(
-                f"Cannot save a {type(found).__qualname__} of your own, only "
+                f"Cannot save {type_text(found)} of your own, only "
                 f"{self.kind.__module__}.{self.kind.__qualname__} itself."
             )
         if hasattr(found, "get_params"):

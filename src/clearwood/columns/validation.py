@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._words.labels import check_text, target_name
+from clearwood._words.labels import check_text, target_name, type_text
 from clearwood.columns.cells import EXACT, is_missing, shown, unwrapped
 from clearwood.columns.feature_space import FeatureSpace, check_distinct, is_frame
 from clearwood.columns.frames import kept_frame
@@ -100,7 +100,7 @@ def _without_text(X: Any) -> Any:
         )
     if hasattr(X, "collect_schema"):
         raise InputError(
-            f"X is a {type(X).__name__}, which is not a table yet; pass X.collect()."
+            f"X is {type_text(X)}, which is not a table yet; pass X.collect()."
         )
     if not isinstance(X, np.ndarray | list | tuple):
         return X

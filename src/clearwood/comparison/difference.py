@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from clearwood.columns.validation import check_target
 from clearwood.ensembles.black_box import predict_with, predicts, task_of
 from clearwood.ensembles.read import as_predictor
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
-from clearwood.exceptions import InputError, PoorFidelityWarning
+from clearwood.exceptions import ClearwoodError, InputError, PoorFidelityWarning
+from clearwood.outcomes.classes import check_known_labels
 from clearwood.outcomes.intervals import UNKNOWN, Rate, mean_of, rate_of
 from clearwood.references.tabular import count_rows
 from clearwood.results import Result
@@ -196,11 +198,13 @@ def difference(
     >>> found.errors["old"].value, found.errors["new"].value
     (0.06, 0.04)
     """
+    if not isinstance(max_rules, Integral) or max_rules < 1:
+        raise InputError(f"max_rules is {max_rules!r}; expected an integer from 1.")
     models = [_predictor(old, "old"), _predictor(new, "new")]
     n = count_rows(X)
     if n == 0:
         raise InputError("X is empty: it has no rows to compare.")
-    before, now = (_predictions(model, X) for model in models)
+    before, now = _predictions(models, X)
     if not before.shape == now.shape == (n,):
         raise InputError(
             f"The models return predictions of shapes {before.shape} and {now.shape}; "
@@ -220,7 +224,7 @@ def difference(
                 f"and {sorted(set(now.tolist()))}."
             )
         if truth is not None:
-            _check_labels(truth, {*before.tolist(), *now.tolist()}, models)
+            check_known_labels(truth, _classes(models, before, now), "y", "models")
         apart = before != now
         changed, shift, table = rate_of(apart, weight), None, _table(before, now)
     else:
@@ -287,20 +291,25 @@ def _has_classes(model: Any, predicted: np.ndarray) -> bool | None:
     return None if predicted.dtype.kind in "iuf" else True
 
 
-def _check_labels(truth: np.ndarray, predicted: set[Any], models: list[Any]) -> None:
-    known = predicted.union(
-        *(np.ravel(getattr(model, "classes_", ())).tolist() for model in models)
-    )
-    if not known & set(truth.tolist()):
-        raise InputError(
-            f"No label of y is a class of the models: found "
-            f"{sorted(set(map(str, truth.tolist())))[:5]} of type {truth.dtype}, the "
-            f"models predict {sorted(predicted, key=str)}."
-        )
+def _classes(models: list[Any], *predicted: np.ndarray) -> list[Any]:
+    """Classes of the models: those that they name or predict."""
+    named = [np.ravel(getattr(model, "classes_", ())) for model in models]
+    return list({label for array in (*named, *predicted) for label in array.tolist()})
 
 
-def _predictions(model: Any, X: Any) -> np.ndarray:
-    return np.asarray(predict_with(model, X, ()))
+def _predictions(models: list[Any], X: Any) -> list[np.ndarray]:
+    found = []
+    for name, model in zip(("old", "new"), models):
+        try:
+            found.append(np.asarray(predict_with(model, X, ())))
+        except Exception as error:
+            # Of any library; which of the two models failed is known only here.
+            text = f"The {name} model does not predict X"
+            if isinstance(error, ClearwoodError):
+                raise type(error)(f"{text}: {error}") from error
+            kind = type(error).__name__
+            raise InputError(f"{text} ({kind}: {error}).") from error
+    return found
 
 
 def _table(before: np.ndarray, now: np.ndarray) -> pd.DataFrame:
@@ -319,7 +328,7 @@ def _rules(
         return None
 
     def model(rows: Any) -> np.ndarray:
-        before, now = (_predictions(one, rows) for one in models)
+        before, now = _predictions(models, rows)
         # For classes the probability of the second one, which is EQUAL.
         return (before == now).astype(float) if is_class else now - before
 

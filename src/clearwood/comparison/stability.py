@@ -14,6 +14,7 @@ from clearwood._numeric import spawn_generators
 from clearwood._numeric.fold_roles import check_groups
 from clearwood._numeric.progress import progress
 from clearwood._warned_once import users_level, warned_once
+from clearwood._words.labels import type_text
 from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.validation import check_weight
 from clearwood.comparison.folds import bootstrap_weight
@@ -284,7 +285,7 @@ def _rules_of(estimator: Any) -> RuleSet:
     rules = rules_of(estimator)
     if rules is estimator or not hasattr(estimator, "ensemble_"):
         raise InputError(
-            f"estimator is a {type(estimator).__name__}; expected a fitted simplifier, "
+            f"estimator is {type_text(estimator)}; expected a fitted simplifier, "
             "such as RuleListClassifier."
         )
     return rules
@@ -306,7 +307,7 @@ def _inner(estimator: Any, y: Any) -> Any:
         pass
     if not needs_fit(inner):
         raise InputError(
-            f"refit_ensemble=True cannot refit a {type(inner).__name__}; fit the rules "
+            f"refit_ensemble=True cannot refit {type_text(inner)}; fit the rules "
             "with a scikit-learn estimator that is not frozen, or set "
             "refit_ensemble=False."
         )

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
 from clearwood._kernels.distributions import NORMAL, normal_log_marginals
 from clearwood.distributions.leaf_model import check_lent, check_positive
@@ -244,3 +245,15 @@ class NormalNormalGamma(MomentsLeaf):
         """Location m, half the degrees of freedom a, and b: ``m + t sqrt(b / a)``."""
         m, kappa, alpha, beta = self._posterior(stats)
         return m, alpha, beta + beta / kappa
+
+    def mean_interval(self, stats: np.ndarray, level: float) -> tuple[float, float]:
+        """Central credible interval of the mean of a node.
+
+        Examples
+        --------
+        >>> NormalNormalGamma().mean_interval(np.array([0.0, 0.0, 0.0]), 0.5)
+        (-0.816..., 0.816...)
+        """
+        m, kappa, alpha, beta = map(float, self._posterior(stats))
+        half = stdtrit(2 * alpha, 0.5 * (1 + level)) * math.sqrt(beta / (alpha * kappa))
+        return m - float(half), m + float(half)

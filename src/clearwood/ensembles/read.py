@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from clearwood._memory import memory_allowed
-from clearwood._words.labels import check_names
+from clearwood._words.labels import check_names, type_text
 from clearwood._words.spelling import suggests_parameters
 from clearwood.codec.documents import Place, parse_json, refuse_table
 from clearwood.codec.files import read_bytes
@@ -118,6 +118,12 @@ def read_ensemble(
     <TreeEnsemble: regression, trees: 20, splits: 60, features: 10, from \
 sklearn.ensemble.GradientBoostingRegressor>
     """
+    if levels is not None and not isinstance(levels, Mapping):
+        raise InputError(
+            f"levels is {type_text(levels)}; expected a dict of all predictors, in "
+            "order, with the levels of each factor and None for numbers, such as "
+            "{'ward': ['north', 'west'], 'age': None}."
+        )
     with memory_allowed(max_memory):
         ensemble = read_trees(model, levels)
     if (

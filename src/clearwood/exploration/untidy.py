@@ -18,7 +18,7 @@ import pandas as pd
 
 from clearwood._tables.csv_file import DETECTED, CsvFile, is_parquet, read_parquet
 from clearwood._tables.target import is_text
-from clearwood._words.labels import printable
+from clearwood._words.labels import printable, type_text
 from clearwood._words.numbers import FEW_CODES, WRITTEN, number_text
 from clearwood._words.sentences import listed, rows_in_words
 from clearwood.columns.dates import date_number
@@ -104,7 +104,7 @@ def read_any(table: Any) -> pd.DataFrame:
         frame = nw.from_native(table, eager_only=True).to_pandas()
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"Cannot read a {type(table).__name__} as a table ({error}); expected a "
+            f"Cannot read {type_text(table)} as a table ({error}); expected a "
             "frame of pandas or polars, or the path of a CSV or Parquet file."
         ) from None
     frame.columns = [str(name) for name in frame.columns]

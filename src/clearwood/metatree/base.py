@@ -15,7 +15,7 @@ from clearwood._estimators import fit_context
 from clearwood._tables import is_read_in_blocks, open_rows
 from clearwood._tables.learning import accepts_tables
 from clearwood._warned_once import users_level, warned_once
-from clearwood._words.labels import target_name
+from clearwood._words.labels import target_name, type_text
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.validation import (
     check_apart,
@@ -245,9 +245,7 @@ def check_mergeable(one: Any, other: Any) -> None:
             "Cannot merge an estimator into itself: its rows would count twice."
         )
     if type(one) is not type(other):
-        raise InputError(
-            f"Cannot merge a {type(other).__name__} into a {type(one).__name__}."
-        )
+        raise InputError(f"Cannot merge {type_text(other)} into {type_text(one)}.")
     classes, others = getattr(one, "classes_", ()), getattr(other, "classes_", ())
     if list(classes) != list(others):
         raise InputError(

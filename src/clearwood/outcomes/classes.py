@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,8 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import softmax, xlogy
 
+from clearwood._warned_once import is_new, users_level
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import number_text, percent_text, share_text
+from clearwood._words.sentences import listed, rows_in_words
+from clearwood.exceptions import InputError, UnknownCategoriesWarning
 from clearwood.outcomes.outcome import Outcome, Shorten, Write
 
 DECIMALS = 3
@@ -250,3 +255,35 @@ def positions_of(classes: Sequence[Any], labels: np.ndarray) -> np.ndarray:
     held = np.array(classes).tolist()
     known = {label: k for form in (held, classes) for k, label in enumerate(form)}
     return np.array([known.get(label, -1) for label in labels.tolist()], dtype=int)
+
+
+def check_known_labels(
+    labels: np.ndarray, classes: Sequence[Any], name: str, who: str
+) -> None:
+    """Raise an error if no label is a class, and warn if some are not.
+
+    Examples
+    --------
+    >>> import pytest
+    >>> with pytest.warns(UnknownCategoriesWarning, match="'maybe' in 1 row"):
+    ...     check_known_labels(np.array(["no", "maybe"]), ["no", "yes"], "y", "rules")
+    """
+    others = labels[positions_of(classes, labels) < 0].tolist()
+    if not others:
+        return
+    rows = [
+        f"{label!r} in {rows_in_words(n)}"
+        for label, n in sorted(Counter(others).items(), key=str)
+    ]
+    found = f"found {listed(rows, 'and')}; the {who} predict " + listed(
+        sorted(map(repr, classes)), "and"
+    )
+    if len(others) == len(labels):
+        raise InputError(f"No label of {name} is a class of the {who}: {found}.")
+    if is_new(f"labels of {name}"):
+        warnings.warn(
+            f"Some labels of {name} are no classes of the {who}, and count as errors: "
+            f"{found}.",
+            UnknownCategoriesWarning,
+            stacklevel=users_level(),
+        )

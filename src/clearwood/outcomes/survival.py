@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from clearwood._words.labels import type_text
 from clearwood._words.numbers import short_text
 from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError
@@ -75,16 +76,34 @@ def is_survival(y: Any) -> bool:
     >>> is_survival(np.zeros(2)), is_survival(np.zeros((2, 2)))
     (False, False)
     """
-    kinds = [kind for _, kind in _columns(y)]
-    return len(kinds) == 2 and kinds.count("b") == 1
+    return _event_and_time(y) is not None
 
 
-def _columns(y: Any) -> list[tuple[str, str]]:
-    """Names and kinds of the columns of a structured array or a frame."""
+def _event_and_time(y: Any) -> tuple[str, str] | None:
+    """Names of both columns: a bool and a number, or 0 and 1 and other numbers."""
+    columns = _columns(y)
+    for is_event in (_is_bool, _is_indicator):
+        events = [name for name in columns if is_event(np.asarray(y[name]))]
+        if len(columns) == 2 and len(events) == 1:
+            (time,) = set(columns) - set(events)
+            return events[0], time
+    return None
+
+
+def _is_bool(column: np.ndarray) -> bool:
+    return column.dtype.kind == "b"
+
+
+def _is_indicator(column: np.ndarray) -> bool:
+    return column.dtype.kind in "biuf" and bool(np.isin(column, (0, 1)).all())
+
+
+def _columns(y: Any) -> list[str]:
+    """Names of the columns of a structured array or a frame."""
     names = getattr(getattr(y, "dtype", None), "names", None)
     if names is None and hasattr(y, "columns"):
         names = list(y.columns)
-    return [(name, np.asarray(y[name]).dtype.kind) for name in names or ()]
+    return list(names or ())
 
 
 def check_survival(y: Any, n_rows: int, name: str = "y") -> np.ndarray:
@@ -94,7 +113,7 @@ def check_survival(y: Any, n_rows: int, name: str = "y") -> np.ndarray:
     ----------
     y : structured array, or frame with two columns
         As made by scikit-survival's ``Surv.from_arrays(event, time)``: whether each row
-        has an event, as a bool, and the time of its event or censoring.
+        has an event, as a bool or 0 and 1, and the time of its event or censoring.
     n_rows : int
     name : str
         Name of the argument, for errors.
@@ -104,16 +123,17 @@ def check_survival(y: Any, n_rows: int, name: str = "y") -> np.ndarray:
     structured array of shape (n_rows,)
         With the fields ``event`` and ``time``.
     """
-    if not is_survival(y):
-        found = f"{type(y).__name__} with the columns {_columns(y)}"
+    columns = _event_and_time(y)
+    if columns is None:
+        kinds = [(column, np.asarray(y[column]).dtype.kind) for column in _columns(y)]
         raise InputError(
             f"{name} must hold survival times: a structured array, as made by "
             "scikit-survival's Surv.from_arrays(event, time), or a frame with two "
-            "columns, a bool that is True for an event and False for a censored row, "
-            f"and the time; found {found if _columns(y) else type(y).__name__}."
+            "columns, one that is True or 1 for an event and False or 0 for a censored "
+            f"row, and the time; found {type_text(y)}"
+            f"{f' with the columns {kinds}' * bool(kinds)}."
         )
-    (event,) = [column for column, kind in _columns(y) if kind == "b"]
-    (time,) = [column for column, kind in _columns(y) if kind != "b"]
+    event, time = columns
     times = check_target(np.asarray(y[time]), n_rows, numeric=True, name=name)
     negative = times < 0
     if negative.any():
@@ -127,7 +147,7 @@ def check_survival(y: Any, n_rows: int, name: str = "y") -> np.ndarray:
     if not rows["event"].any():
         raise InputError(
             f"{name} has no event: all {n_rows} rows are censored. Survival cannot be "
-            f"estimated; check that {event!r} is True for events."
+            f"estimated; check that {event!r} is True or 1 for events."
         )
     return rows
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from clearwood._html import render
 from clearwood._warned_once import warned_once
-from clearwood._words.labels import check_text, printable
+from clearwood._words.labels import check_text, printable, type_text
 from clearwood._words.spelling import suggests_parameters
 from clearwood.codec.files import check_writable, write_text
 from clearwood.columns.feature_space import is_frame
@@ -129,8 +129,8 @@ def report(
         given = (X, y, model, pos_label, threshold, held_out_from, row)
         if any(argument is not None for argument in given):
             raise InputError(
-                f"A {type(result).__name__} is a result on rows of its own; leave X, "
-                "y, model, pos_label, threshold, held_out_from and row out."
+                f"The result is {type_text(result)}, on rows of its own; leave X, y, "
+                "model, pos_label, threshold, held_out_from and row out."
             )
         page = _page_of(result, title)
     else:
@@ -167,9 +167,9 @@ def _with_columns(result: Any, column_info: Any) -> Any:
         return result.with_columns(column_info)
     if section_of(result) is not None and "rules_" not in vars(result):
         raise InputError(
-            f"A {type(result).__name__} reads column_info when it is fitted: set "
-            "X.attrs['column_info'] = column_info on the pandas frame that it is "
-            "fitted to, and leave column_info out here."
+            f"The result is {type_text(result)}, which reads column_info when it is "
+            "fitted: set X.attrs['column_info'] = column_info on the pandas frame that "
+            "it is fitted to, and leave column_info out here."
         )
     named = copy(result)
     named.rules_ = rules_of(result, "result").with_columns(column_info)

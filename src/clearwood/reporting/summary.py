@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from clearwood._words.labels import printable
+from clearwood._words.labels import printable, type_text
 from clearwood.columns.some_rows import one_row
 from clearwood.columns.sparse_tables import is_matrix
 from clearwood.ensembles import TreeEnsemble, read_ensemble
@@ -196,7 +196,7 @@ def _summarize_alone(
 
     if model is not None:
         raise InputError(
-            f"The page of a {type(result).__name__} compares it with no model; leave "
+            f"The page of {type_text(result)} compares it with no model; leave "
             "model out."
         )
     content = record.content(result, X, y)

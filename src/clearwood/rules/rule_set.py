@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -12,12 +13,13 @@ import numpy as np
 
 from clearwood._tables import is_read_in_blocks
 from clearwood._warned_once import warned_once
-from clearwood._words.labels import check_text, prediction_text, printable
+from clearwood._words.labels import check_text, prediction_text, printable, type_text
 from clearwood.columns.feature_space import EncodedTable, FeatureSpace, is_frame
 from clearwood.columns.some_rows import map_rows
 from clearwood.columns.sparse_tables import columns_of, is_sparse
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, UnknownCategoriesWarning
 from clearwood.outcomes import Outcome, outcome_of
+from clearwood.outcomes.classes import check_known_labels
 from clearwood.results import Result
 from clearwood.rules.building.editing import Editable
 from clearwood.rules.exports.exportable import Exportable
@@ -225,7 +227,7 @@ class RuleSet(Editable, Exportable, Storable, Result):
         found = self.predicting_rule(self.matches_encoded(encoded))
         if found is None:
             raise InputError(
-                f"In a {type(self).__name__} no single rule predicts; `matches` "
+                f"In {type_text(self)} no single rule predicts; `matches` "
                 "returns the rules that hold for a row."
             )
         return found
@@ -306,7 +308,10 @@ class RuleSet(Editable, Exportable, Storable, Result):
         """
         if not self.outcome.horizons:
             raise InputError("These rules are not for survival; use predict.")
-        where = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        try:
+            where = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        except (TypeError, ValueError):
+            where = np.full(1, np.nan)
         if where.ndim > 1 or not (where >= 0).all():
             raise InputError(f"times is {times!r}; expected numbers, at least 0.")
         if any(rule.curve is None for rule in self):
@@ -505,17 +510,16 @@ class RuleSet(Editable, Exportable, Storable, Result):
         from clearwood.ensembles.read import as_predictor
 
         predicted = predict_with(as_predictor(model), X, self.classes)
-        return self.check_target(predicted, n_rows, "the model")
+        with warnings.catch_warnings():
+            # A model may know classes that no rule predicts.
+            warnings.simplefilter("ignore", UnknownCategoriesWarning)
+            return self.check_target(predicted, n_rows, "the model")
 
     def check_target(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Validate true labels or values, one per row."""
         array = self.outcome.check(values, n_rows, name)
-        if self.classes and not set(array.tolist()) & set(self.classes):
-            raise InputError(
-                f"No label of {name} is a class of the rules: found "
-                f"{sorted(set(map(str, array.tolist())))[:5]} of type {array.dtype}, "
-                f"the rules predict {list(self.classes)}."
-            )
+        if self.classes:
+            check_known_labels(array, self.classes, name, "rules")
         return array
 
     def __str__(self) -> str:
@@ -578,6 +582,6 @@ def rules_of(result: Any, name: str = "estimator") -> RuleSet:
     unfitted = result is not None and needs_fit(result)
     state = "that is not fitted" if unfitted else "without rules"
     raise InputError(
-        f"{name} is a {type(result).__name__} {state}; expected a RuleSet or a fitted "
+        f"{name} is {type_text(result)} {state}; expected a RuleSet or a fitted "
         "estimator with rules_, such as RuleListClassifier or FABRulesRegressor."
     )

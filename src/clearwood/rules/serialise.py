@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearwood import codec
-from clearwood._words.labels import check_names
+from clearwood._words.labels import check_names, type_text
 from clearwood.codec.documents import Place, parse_json, refuse_repeated, shown
 from clearwood.codec.fields import plain
 from clearwood.codec.files import check_version, file_date, read_bytes, write_text
@@ -185,7 +185,7 @@ class Storable:
         rules = RULES.read(Place(parse_json(data, where), where))
         if not issubclass(type(rules), cls):
             raise ModelFormatError(
-                f"This is a {type(rules).__name__}, no {cls.__name__}; RuleSet.load "
+                f"This is {type_text(rules)}, no {cls.__name__}; RuleSet.load "
                 "and RuleSet.from_json read both."
             )
         return rules

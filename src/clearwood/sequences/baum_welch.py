@@ -10,6 +10,7 @@ import numpy as np
 
 from clearwood._numeric.logspace import overrelaxed
 from clearwood._warned_once import users_level
+from clearwood._words.labels import type_text
 from clearwood.distributions import Emission
 from clearwood.distributions.categorical import draw_rows, shares
 from clearwood.exceptions import InputError, InterruptedFitWarning
@@ -193,7 +194,7 @@ class GivenStart(NamedTuple):
         found = getattr(start, "emission", type(start).__name__)
         if not isinstance(start, type(model)) or found != model.emission:
             raise InputError(
-                f"start must be a {type(model).__name__} of emission "
+                f"start must be {type_text(model)} of emission "
                 f"{model.emission!r}, found {found!r}."
             )
         try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._warned_once import warned_once
+from clearwood._words.labels import type_text
 from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.validation import check_excluded
 from clearwood.exceptions import InputError
@@ -26,6 +27,7 @@ from clearwood.rules import (
     build_rule_list,
 )
 from clearwood.rules.conditions import name_text
+from clearwood.rules.exports.html_table import summarize_rules
 from clearwood.rules.rule import wrapped
 from clearwood.rules.rule_set import rules_of
 from clearwood.search.lists.optimal import (
@@ -40,6 +42,11 @@ if TYPE_CHECKING:
 
 MOST_SETS = 10
 """Maximum number of sets of features in the printed text; ``lists`` has all."""
+
+EARLY = (
+    "The search ended early: the bound holds, but there may be better lists and "
+    "further sets. A longer time limit, or fewer cuts, completes it."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,42 +118,85 @@ class Alternatives(Result):
         return "\n".join(wrapped(line) for line in self._lines())
 
     def _lines(self) -> Iterator[str]:
-        outcome = OUTCOMES[self.task]
-        figure = outcome.figure
-        bound, best = figure(self.bound), figure(self.best_fidelity)
-        if bound != best:  # rounded up, so that it is one
-            bound = figure(math.ceil(1000 * self.bound) / 1000)
-        yield f"{outcome.agreement_words} on the {self.n_rows} given rows"
-        yield (
-            f"No list of at most {self.n_rules} rules, each of at most "
-            f"{self.max_literals} of {self.n_splits} splits, exceeds {bound}. The best "
-            f"list found has {best}, these rules "
-            f"{figure(self.fidelity)} ({self.size})."
-        )
-        yield (
-            "Sets of features that suffice for a list within "
-            f"{figure(self.tolerance)} of it: {len(self.lists)}"
-        )
+        figure = self._figure
+        yield self._heading()
+        yield self._bound_text()
+        if not self.n_splits:
+            return
+        yield f"{self._n_sets()}: {len(self.lists)}"
         for used in list(self.lists)[:MOST_SETS]:
-            names = ", ".join(map(name_text, sorted(used)))
-            yield f"   {figure(self.fidelities[used])} with {names or 'none'}"
+            yield f"   {figure(self.fidelities[used])} with {self._names(used)}"
         if len(self.lists) > MOST_SETS:
             yield f"   {len(self.lists) - MOST_SETS} more"
-        within = [f"{name_text(d)} in {n}" for d, n in self.features.items() if n]
-        others = len(self.features) - len(within)
+        counts = [f"{name_text(d)} in {n}" for d, n in self.features.items() if n]
+        others = len(self.features) - len(counts)
         if others:
-            within.append(f"{others} other{'s' * (others > 1)} in none")
-        yield f"Features in these sets: {', '.join(within)}"
+            counts.append(f"{others} other{'s' * (others > 1)} in none")
+        yield f"Features in these sets: {', '.join(counts)}"
         for name, other in self.without.items():
             yield (
                 f"{name_text(name)} is in all of them; without it, the best list found "
                 f"has {figure(other)}."
             )
         if not self.is_complete:
-            yield (
-                "The search ended early: the bound holds, but there may be better "
-                "lists and further sets."
+            yield EARLY
+
+    def _heading(self) -> str:
+        words = OUTCOMES[self.task].agreement_words
+        return f"{words} on the {self.n_rows} given row{'s' * (self.n_rows != 1)}"
+
+    def _figure(self, value: float) -> str:
+        return OUTCOMES[self.task].figure(value)
+
+    def _bound_text(self) -> str:
+        figure = self._figure
+        if not self.n_splits:
+            return (
+                "No split of the model separates these rows, so there is no list to "
+                f"compare: the default rule alone has {figure(self.best_fidelity)}. "
+                "Pass rows for which the predictions of the model differ."
             )
+        bound, best = figure(self.bound), figure(self.best_fidelity)
+        if bound != best:  # rounded up, so that it is one
+            bound = figure(math.ceil(1000 * self.bound) / 1000)
+        return (
+            f"No list of at most {self.n_rules} rules, each of at most "
+            f"{self.max_literals} of {self.n_splits} "
+            f"split{'s' * (self.n_splits != 1)}, exceeds {bound}. "
+            f"The best list found has {best}, these rules "
+            f"{figure(self.fidelity)} ({self.size})."
+        )
+
+    def _n_sets(self) -> str:
+        tolerance = self._figure(self.tolerance)
+        return f"Sets of features that suffice for a list within {tolerance} of it"
+
+    def _names(self, used: frozenset[str]) -> str:
+        return ", ".join(map(name_text, sorted(used))) or "none"
+
+
+def section(result: Alternatives, X: Any = None, y: Any = None) -> dict[str, Any]:
+    """Page of the alternatives, as plain data."""
+    if X is not None:
+        raise InputError("Alternatives have their own rows; leave X and y out.")
+    figure, without = result._figure, result.without
+    return {
+        "title": "Alternative rule lists",
+        "heading": result._heading(),
+        "bound": result._bound_text(),
+        "early": "" if result.is_complete else EARLY,
+        "best": summarize_rules(result.best, "Rows given"),
+        "sets": [
+            [result._names(used), figure(fidelity), str(result.lists[used].n_rules)]
+            for used, fidelity in result.fidelities.items()
+        ],
+        "within": result._n_sets(),
+        "features": [
+            [name_text(d), str(n), figure(without[d]) if d in without else ""]
+            for d, n in result.features.items()
+            if n
+        ],
+    }
 
 
 @warned_once()
@@ -225,7 +275,7 @@ def alternatives(
     3
     """
     rules = rules_of(estimator)
-    _check(estimator, n_rules, max_literals, n_cuts, tolerance)
+    _check(estimator, n_rules, max_literals, n_cuts, tolerance, time_limit)
     training = _training(estimator, rules, X, n_cuts)
     orders = orderings(training.grid, _category_sets(training))
 
@@ -281,11 +331,16 @@ def alternatives(
 
 
 def _check(
-    estimator: Any, n_rules: Any, max_literals: Any, n_cuts: Any, tolerance: float
+    estimator: Any,
+    n_rules: Any,
+    max_literals: Any,
+    n_cuts: Any,
+    tolerance: float,
+    time_limit: float | None,
 ) -> None:
     if not hasattr(estimator, "bins_"):
         raise InputError(
-            f"estimator is a {type(estimator).__name__}; expected a fitted simplifier, "
+            f"estimator is {type_text(estimator)}; expected a fitted simplifier, "
             "such as RuleListClassifier."
         )
     if not isinstance(n_rules, Integral) or n_rules < 2:
@@ -297,6 +352,12 @@ def _check(
     if not isinstance(tolerance, Real) or not 0 <= tolerance < 1:
         raise InputError(
             f"tolerance is {tolerance!r}; expected a number from 0 and below 1."
+        )
+    is_time = isinstance(time_limit, Real) and time_limit >= 0
+    if time_limit is not None and not is_time:
+        raise InputError(
+            f"time_limit is {time_limit!r}; expected seconds from 0, or None for a "
+            "search without limit."
         )
 
 

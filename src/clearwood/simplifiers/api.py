@@ -9,7 +9,7 @@ from clearwood import simplifiers
 from clearwood._estimators import parameter_names
 from clearwood._numeric import as_generator
 from clearwood._tables import SAMPLE_ROWS, RowBlocks, RowsOfTable, is_read_in_blocks
-from clearwood._words.labels import target_name
+from clearwood._words.labels import target_name, type_text
 from clearwood._words.spelling import suggestion
 from clearwood.ensembles.black_box import task_of
 from clearwood.exceptions import InputError, OwnPredictionsWarning
@@ -307,9 +307,10 @@ def _find(
     of_survival = hasattr(model, "predict_survival_function")
     if task != "survival" and of_survival and not isinstance(model, RuleSet):
         raise InputError(
-            f"A {type(model).__name__} predicts survival; pass y as survival times, a "
-            "structured array or a frame with an event indicator and a time; or, to "
-            "approximate its risk scores, its method predict as the model."
+            f"The model is {type_text(model)}, which predicts survival; pass y as "
+            "survival times, a structured array or a frame with an event indicator and "
+            "a time; or, to approximate its risk scores, its method predict as the "
+            "model."
         )
     is_estimate = task == "survival" or OUTCOMES[task].estimates_truth
     limited = pinned is not None or method == "auto" or ORDERED_OR_SUM & set(settings)

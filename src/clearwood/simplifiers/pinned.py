@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.labels import type_text
 from clearwood.columns.validation import check_weight
 from clearwood.exceptions import InputError
 from clearwood.outcomes import outcome_of
@@ -33,7 +34,7 @@ def check_pinned(pinned: Any, model: Model, method: str) -> None:
         )
     if not isinstance(pinned, RuleList):
         raise InputError(
-            f"pinned is a {type(pinned).__name__}; expected the rules to keep of an "
+            f"pinned is {type_text(pinned)}; expected the rules to keep of an "
             "ordered list, as in rules[:2]."
         )
     classes = outcome_of(model.classes).classes

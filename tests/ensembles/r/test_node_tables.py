@@ -58,6 +58,11 @@ def test_rules_are_fitted_to_a_table():
     assert (rules.predict(X) == forest.predict(X)).mean() > 0.8
 
 
+def test_levels_are_by_predictor():
+    with refuses(InputError):
+        read_ensemble(table("classes"), levels=[["west", "north"]])
+
+
 def test_without_levels_all_predictors_are_numbers():
     """They are those of the splits, and factors have to be named."""
     numeric = table("regression")

@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.tree import DecisionTreeClassifier
 from tests._html.hostile import HOSTILE, tags_of
 from tests.metatree.reading.cases import (
@@ -397,4 +398,11 @@ def test_the_spread_of_a_node_is_that_of_its_rows():
         rows = codes[:, 0] == node.number - 1 if node.number else codes[:, 0] >= 0
         assert node.rule.rows == rows.sum()
         assert node.rule.std == pytest.approx(np.std(y[rows]))
-        assert node.rule.low < y[rows].mean() < node.rule.high
+        # The credible interval of the printed mean, which is between prior and rows.
+        own, n = y[rows], rows.sum()
+        mean = own.sum() / (n + 1)
+        beta = 1 + (n * own.var() + n / (n + 1) * own.mean() ** 2) / 2
+        scale = np.sqrt(beta / ((1 + n / 2) * (n + 1)))
+        ends = stats.t.interval(0.95, 2 + n, mean, scale)
+        assert (node.rule.low, node.rule.high) == pytest.approx(ends)
+        assert node.rule.low < node.rule.prediction < node.rule.high

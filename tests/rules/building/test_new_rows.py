@@ -25,6 +25,7 @@ from clearwood.rules import (
 from clearwood.rules.building.new_rows import (
     DIFFERS,
     EVIDENCE,
+    MOST_COUNTED,
     NODE_WEIGHTS,
     NODES,
     POINTS,
@@ -99,7 +100,7 @@ def pooled(values, weight, here, literals):
     mean, variance = moments(share)
     for p, at, counts, differs in found:
         of_point, spread = moments(at)
-        error += p * (1 / counts + differs / spread)
+        error += p * (1 / counts + 1 / MOST_COUNTED + differs / spread)
         error += p * (of_point - mean) ** 2 / variance
     return mean, variance, n / share, 1 / error
 
@@ -208,7 +209,7 @@ def lines_of(generator, n_lines, usual_rows, evidence, is_class):
         column[inside] for column in (rows, literals, usual, k, v, mean)
     )
     own = rows / (rows + k * (1 + literals) ** 2)
-    counts = evidence * (rows + usual_rows)
+    counts = 1 / (1 / (evidence * (rows + usual_rows)) + 1 / MOST_COUNTED)
     centre = own * mean + (1 - own) * usual
     new = generator.integers(50, 300, len(rows)).astype(float)
     if is_class:
@@ -235,7 +236,7 @@ def test_shrinkage_is_found_again(usual_rows, evidence, is_class):
     # Nearly: the mixture over ``x_j`` counts by its moments.
     steps = [
         width * np.diff(points)[0]
-        for (_, width), points in zip((USUAL_ROWS, EVIDENCE), POINTS)
+        for (_, width), points in zip((USUAL_ROWS, EVIDENCE[is_class]), POINTS)
     ]
     known = found.means()
     assert abs(math.log(known["usual_rows"] / usual_rows)) < 1.5 * steps[0]

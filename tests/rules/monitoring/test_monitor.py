@@ -10,6 +10,7 @@ import pytest
 from tests.wording import refuses, same_text
 
 import clearwood as cw
+from clearwood.exceptions import UnknownCategoriesWarning
 from clearwood.outcomes.intervals import rate_of
 from clearwood.rules import (
     CategorySet,
@@ -247,6 +248,22 @@ def test_in_words(old):
     same_text(str(found))
 
 
+def test_a_reference_without_labels_is_named(old):
+    frame, y = old
+    found = cw.monitor(LIST, frame, y, reference=frame)
+    assert found.is_estimate
+    same_text(str(found).splitlines()[0])
+    assert not cw.monitor(LIST, frame, y, reference=frame, reference_y=y).is_estimate
+    assert not cw.monitor(LIST, frame, reference=frame).is_estimate
+
+
+def test_unknown_labels_are_counted_and_named(old):
+    frame, y = old
+    y = np.where(np.arange(len(y)) < 3, "sick", y).astype(object)
+    with pytest.warns(UnknownCategoriesWarning, match=r"'sick' in 3 rows.* 'well'"):
+        cw.monitor(LIST, frame, y)
+
+
 def test_a_sum_in_words():
     new = table(200, 9, dose=0.2)
     same_text(str(cw.monitor(SUM, new, values(new, 9), by="site")))
@@ -262,6 +279,8 @@ WRONG = {
     "labels of no reference": {"reference_y": ["ill"]},
     "error rate": {"error_rate": 1.5},
     "error rate of text": {"error_rate": "0.1"},
+    "unknown class without groups": {"pos_label": "il"},
+    "no label is known": {"y": ["sick"] * 20},
     "no column": {"y": ["ill"] * 20, "by": "hospital"},
     "too few groups": {"y": ["ill"] * 20, "by": ["A"]},
     "empty": {"reference": pd.DataFrame({"dose": [], "ward": [], "age": []})},

@@ -170,8 +170,8 @@ def test_limits_hold_while_a_size_is_chosen(diabetes, monkeypatch):
     assert one.rules_.to_json() == two.rules_.to_json()
     assert one.cv_results_ == two.cv_results_
     check_ways(one.rules_, {"bmi": 1})
-    # Three folds, all rows, and three parts to judge.
-    assert len(problems) == 2 * (3 + 1 + 3)
+    # Three folds, all rows, and five folds for the statistics on new rows.
+    assert len(problems) == 2 * (3 + 1 + 5)
     bmi = X.columns.get_loc("bmi")
     for n_features, *_, signs in problems:
         assert n_features == X.shape[1] - 1

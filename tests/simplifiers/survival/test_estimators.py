@@ -79,6 +79,11 @@ def test_predictions_are_the_printed_curves(found, data):
         np.testing.assert_array_equal(survival[places == j][0], rule.curve.at(times))
 
 
+def test_times_must_be_numbers(found, data):
+    with refuses(InputError):
+        found.predict_survival_function(data[0], "soon")
+
+
 def test_a_curve_is_between_that_of_its_rows_and_that_of_all(found, data):
     X, y, _ = data
     _, usual = kaplan_meier_at(y, HORIZONS)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._words.labels import printable
+from clearwood._words.labels import printable, type_text
 from clearwood._words.numbers import share_text
 from clearwood.charts.display import Display
 from clearwood.charts.style import COLOURS, wrapped
@@ -244,7 +244,7 @@ def circuit_from(estimator: Any) -> Circuit:
     if hasattr(estimator, "fit"):
         check_is_fitted(estimator)
     raise InputError(
-        f"estimator is a {type(estimator).__name__}, which has no circuit_; pass a "
+        f"estimator is {type_text(estimator)}, which has no circuit_; pass a "
         "fitted MiniSPN or another density estimator of circuits."
     )
 

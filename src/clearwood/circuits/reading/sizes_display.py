@@ -8,6 +8,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._words.labels import type_text
 from clearwood.charts.display import Display, axes_of
 from clearwood.charts.scale import LOG_RATIO
 from clearwood.charts.style import COLOURS, QUIET
@@ -66,7 +67,7 @@ class NetworkSizesDisplay(Display):
             if hasattr(estimator, "fit"):
                 check_is_fitted(estimator)
             raise InputError(
-                f"estimator is a {type(estimator).__name__}, which has no front_; pass "
+                f"estimator is {type_text(estimator)}, which has no front_; pass "
                 "a fitted ParetoSPN or HybridSPN."
             )
         sizes = [one.degrees_of_freedom for one in front]

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from clearwood._words.labels import type_text
 from clearwood.charts.display import Display
 from clearwood.charts.style import QUIET
 from clearwood.charts.table import (
@@ -86,7 +87,7 @@ class MetaTreeDisplay(Display):
         tree = getattr(estimator, "map_tree_", estimator)
         if not isinstance(tree, AnnotatedTree):
             raise InputError(
-                f"estimator is a {type(estimator).__name__} without a map_tree_; pass "
+                f"estimator is {type_text(estimator)} without a map_tree_; pass "
                 "a fitted MetaTreeClassifier or MetaTreeRegressor, or one of its trees."
             )
         return cls(tree).plot(ax)

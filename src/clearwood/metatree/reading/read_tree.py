@@ -20,7 +20,7 @@ from clearwood.metatree.reading.branches import (
     reading_features,
     still_open,
 )
-from clearwood.outcomes.intervals import mean_interval, share_interval
+from clearwood.outcomes.intervals import LEVEL, share_interval
 from clearwood.rules.conditions import Condition
 from clearwood.rules.evaluation.statistics import RuleStatistics
 from clearwood.rules.rule import Rule
@@ -214,6 +214,7 @@ class _NodeRules:
     ) -> Rule:
         """Rule of a node, with the statistics of its rows, or of those that stop."""
         posterior, answer = self.posterior, self.answers[node]
+        model: Any = posterior.model
         stats = (posterior.own if stopped else posterior.total)[node]
         # Unlearning all rows of a node may leave a rounding error below zero.
         support = max(float(posterior.model.weight_of(stats)), 0.0)
@@ -221,7 +222,7 @@ class _NodeRules:
         if not self.classes:
             shares, prediction = (), short_value(float(answer), self.step)
             is_one = posterior.model.n_columns == 1
-            quality = _moments(stats) if is_one else {}
+            quality = _moments(model, stats, posterior.known[node]) if is_one else {}
         else:
             best = int(answer.argmax())
             shares, prediction = tuple(answer.tolist()), self.classes[best]
@@ -241,11 +242,14 @@ def _precision(right: float, support: float) -> dict[str, float]:
     return {"precision": share, "precision_assigned": share, "low": low, "high": high}
 
 
-def _moments(stats: np.ndarray) -> dict[str, float]:
-    """Standard deviation of the target, and the interval of its mean."""
-    weight, mean, squares = stats.tolist()
+def _moments(model: Any, stats: np.ndarray, known: np.ndarray) -> dict[str, float]:
+    """Standard deviation of the target, and the credible interval of its mean.
+
+    The interval is of all rows that the prediction is estimated from, those that the
+    parent lends included.
+    """
+    weight, _, squares = stats.tolist()
     if weight <= 0:
         return {}
-    variance = max(squares, 0.0) / weight
-    low, high = mean_interval(mean, variance, weight)
-    return {"std": math.sqrt(variance), "low": low, "high": high}
+    low, high = model.mean_interval(known, LEVEL)
+    return {"std": math.sqrt(max(squares, 0.0) / weight), "low": low, "high": high}

@@ -26,6 +26,7 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._numeric import product
+from clearwood._words.labels import type_text
 from clearwood._words.numbers import percent_text, short_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_excluded, check_table
@@ -195,7 +196,7 @@ def split_posterior(
     check_is_fitted(proxy, "rules_")
     if not isinstance(proxy, ProjectedTree):
         raise InputError(
-            f"proxy is a {type(proxy).__name__}; pass a ProjectedTreeRegressor or a "
+            f"proxy is {type_text(proxy)}; pass a ProjectedTreeRegressor or a "
             "ProjectedTreeClassifier."
         )
     if n_thresholds < 1 or depth is not None and depth < 1:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric import spawn_generators
+from clearwood._words.labels import type_text
 from clearwood.exceptions import InputError
 from clearwood.references.tabular import count_rows
 from clearwood.results import Result
@@ -157,7 +158,7 @@ def tree_stability(
     )
     for tree in trees:
         if not isinstance(tree, Tree):
-            raise InputError(f"fit returned a {type(tree).__name__}; expected a Tree.")
+            raise InputError(f"fit returned {type_text(tree)}; expected a Tree.")
     return compare_trees(trees, X)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._numeric import product, rounded
+from clearwood._words.labels import type_text
 from clearwood._words.numbers import share_text, short_text
 from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.feature_space import FeatureSpace, is_frame
@@ -264,7 +265,7 @@ def _check_settings(
 ) -> None:
     if not isinstance(reference, Reference):
         raise InputError(
-            f"Found a {type(reference).__name__}, expected a reference; make one: "
+            f"Found {type_text(reference)}, expected a reference; make one: "
             "cw.reference(model, X, y)."
         )
     if proxy not in ("tree", "linear"):

@@ -10,8 +10,8 @@ Of rule j, with ``n_j`` rows of mean ``m_j`` and ``L_j`` literals, where ``u`` a
     k_j = usual_rows * exp(x_j), x_j ~ Normal(0, DIFFERS)
     m_j - u | x_j ~ Normal(0, v * (1 / n_j + 1 / k_j))
     w_j = n_j / (n_j + k_j * (1 + L_j)**2)
-    mean on new rows ~ Normal(u + w_j * (m_j - u),
-                              v_j / (evidence * (n_j + usual_rows)))
+    mean on new rows ~ Normal(u + w_j * (m_j - u), v_j / counts_j)
+    1 / counts_j = 1 / (evidence * (n_j + usual_rows)) + 1 / MOST_COUNTED
 
 So a rule's own rows are pooled with ``k_j * (1 + L_j)**2`` more of the overall mix of
 rows, which shrinks its estimate towards that of all rows (the m-estimate of Cestnik,
@@ -45,12 +45,16 @@ from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.training import Training
 
-USUAL_ROWS, EVIDENCE = (0.5, 2.5), (-0.4, 0.9)
-"""Means and standard deviations of the prior of their logarithms: a few evaluated rules
-carry little information. Chosen by simulation (``benchmarks.new_rows.cells``)."""
+USUAL_ROWS, EVIDENCE = (0.5, 2.5), {True: (-0.6, 0.9), False: (-0.2, 0.9)}
+"""Means and standard deviations of the prior of their logarithms, of ``evidence`` for
+shares and for values: a few evaluated rules carry little information. Chosen by
+simulation (``benchmarks.new_rows.cells``)."""
 
 POINTS = np.linspace(-3, 3, 25), np.linspace(-2.5, 2.5, 9)
 """Points of the grid, in standard deviations of the prior."""
+
+MOST_COUNTED = 1000.0
+"""Number of rows that even very many count for: a large rule was chosen, too."""
 
 DIFFERS = 1.0
 """Standard deviation of the logarithm of ``usual_rows`` between rules."""
@@ -166,9 +170,9 @@ def fit_shrinkage(evaluated: Sequence[FitAndHeldOut], outcome: Outcome) -> Shrin
     lines = FitAndHeldOut(*map(np.concatenate, zip(*evaluated)))
     points = np.meshgrid(*POINTS, indexing="ij")
     log_prior = -0.5 * (points[0] ** 2 + points[1] ** 2).ravel()
+    prior = USUAL_ROWS, EVIDENCE[outcome.shows_share]
     usual_rows, evidence = (
-        np.exp(mean + width * at.ravel())
-        for (mean, width), at in zip((USUAL_ROWS, EVIDENCE), points)
+        np.exp(mean + width * at.ravel()) for (mean, width), at in zip(prior, points)
     )
     known = _at(lines, usual_rows, evidence)
     is_share = outcome.shows_share and not outcome.estimates_truth
@@ -205,6 +209,7 @@ def _at(
     own, differs = _own_share(lines, usual_rows)
     variance = _variance(lines, own)
     error = 1 / (evidence[:, None] * (lines.rows + usual_rows[:, None]))
+    error += 1 / MOST_COUNTED
     error += _relative(differs * (lines.mean - lines.usual_mean) ** 2, variance)
     return _mean(lines, own), variance, 1 / error
 

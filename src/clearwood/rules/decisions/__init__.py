@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._warned_once import warned_once
+from clearwood._words.labels import type_text
 from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.validation import check_target, check_weight
 from clearwood.exceptions import InputError
@@ -131,8 +132,8 @@ def decisions(
     if alone and (predictor := _predictor_of(result)) is not None:
         if model is not None:
             raise InputError(
-                f"A {type(result).__name__} is not compared with a model; leave model "
-                "out."
+                f"The result is {type_text(result)}, which is not compared with a "
+                "model; leave model out."
             )
         return _of_model(predictor, X, y, sample_weight, pos_label, threshold)
     rules = rules_of(result, "result")

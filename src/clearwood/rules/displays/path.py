@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._warned_once import warned_once
+from clearwood._words.labels import type_text
 from clearwood.charts.chart import Axis, Chart, Panel
 from clearwood.charts.display import Display
 from clearwood.charts.marks import Area, Level, Mark, Points
@@ -89,7 +90,7 @@ class PathDisplay(Display):
         path = getattr(estimator, "path_", None)
         if path is None:
             raise InputError(
-                f"estimator is a {type(estimator).__name__} without path_; pass a "
+                f"estimator is {type_text(estimator)} without path_; pass a "
                 "fitted RuleListClassifier or RuleListRegressor, or another that "
                 "keeps its rules of every size."
             )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clearwood._tables import RowBlocks, RowsOfTable, is_read_in_blocks, open_rows
 from clearwood._tables.predicting import predict_rows
+from clearwood._words.labels import type_text
 from clearwood._words.numbers import short_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_weight
@@ -93,7 +94,7 @@ def _summed(
     if model is not None and not hasattr(model, "predict"):
         raise InputError(
             "Of a table that is read in blocks the model must be a model, or its "
-            f"file; found a {type(model).__name__}."
+            f"file; found {type_text(model)}."
         )
     table = open_rows(X, y, weight)
     columns = _columns_used(rule_set.features, rule_set.used_features, table)

@@ -38,10 +38,10 @@ def errors_by_group(
     rules: RuleSet, new: Sample, by: Any, pos_label: Any
 ) -> tuple[tuple[GroupErrors, ...], str]:
     """Errors by the groups of a column or of given labels, and their name."""
+    positive_position(rules.classes, pos_label, None)
     if by is None or new.truth is None:
         return (), ""
     labels, name = labels_of(new.X, new.n, by)
-    positive_position(rules.classes, pos_label, None)
     found = []
     for label in sorted(set(labels.tolist()), key=str):
         rows = labels == label

@@ -44,6 +44,8 @@ def monitoring_text(found: Monitoring) -> str:
 def heading(found: Monitoring) -> list[str]:
     """What was compared, and how many checks signal a change."""
     than = "reference rows" if found.is_reference else "statistics of the rules"
+    if found.is_estimate:
+        than += " (the target, which they lack, with the estimates of the rules)"
     n = sum(one.signal or not math.isnan(one.p) for one in found.quantities)
     k = len(found.signals)
     return [

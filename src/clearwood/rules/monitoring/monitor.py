@@ -18,7 +18,6 @@ from clearwood.rules.monitoring.quantities import (
     Quantity,
     compare,
     read_sample,
-    stability_index,
 )
 from clearwood.rules.rule_set import RuleSet, rules_of
 
@@ -46,6 +45,9 @@ class Monitoring(Result):
         Name of that column; empty if none.
     is_reference : bool
         Whether reference rows were given.
+    is_estimate : bool
+        Whether rates or means of the target are compared with the estimates of the
+        rules although reference rows were given, as these had no labels.
     error_rate : float
         Probability of at least one signal, at most, where nothing has changed.
     """
@@ -57,6 +59,7 @@ class Monitoring(Result):
     groups: tuple[GroupErrors, ...]
     by: str
     is_reference: bool
+    is_estimate: bool
     error_rate: float
 
     @property
@@ -183,7 +186,7 @@ def monitor(
     old = None
     if reference is not None:
         old = read_sample(rules, reference, reference_y, "reference")
-    found = list(compare(rules, old, new))
+    found, index = compare(rules, old, new)
     signals = shifts.holm(np.array([one.p for one in found]), error_rate)
     quantities = [
         one._replace(signal=one.signal or bool(signal))
@@ -194,9 +197,10 @@ def monitor(
         rules,
         new.n,
         tuple(quantities),
-        stability_index(rules, old, new),
+        index,
         groups,
         name,
         old is not None,
+        old is not None and old.truth is None and new.truth is not None,
         error_rate,
     )

@@ -87,12 +87,22 @@ def read_sample(rules: RuleSet, X: Any, y: Any, name: str) -> Sample:
     return Sample(X, encoded, matches, rules.predicting_rule(matches), truth)
 
 
-def compare(rules: RuleSet, old: Sample | None, new: Sample) -> Iterator[Quantity]:
-    """All quantities, without signals of their p values."""
-    yield from _shares(rules, old, new)
-    yield from _rates(rules, old, new)
-    yield from _residuals(rules, old, new)
-    yield from _columns(rules, old, new)
+def compare(
+    rules: RuleSet, old: Sample | None, new: Sample
+) -> tuple[list[Quantity], float]:
+    """All quantities, without signals of their p values, and the stability index."""
+    before, n = _rows_by_rule(rules, old)
+    now, _ = _rows_by_rule(rules, new)
+    found = [
+        *_shares(rules, before, n, now, new),
+        *_rates(rules, old, new),
+        *_residuals(rules, old, new),
+        *_columns(rules, old, new),
+    ]
+    index = UNKNOWN
+    if new.line is not None and math.isfinite(n):
+        index = shifts.stability_index(before.tolist(), now.tolist())
+    return found, index
 
 
 def _rows_by_rule(rules: RuleSet, sample: Sample | None) -> tuple[np.ndarray, float]:
@@ -106,10 +116,10 @@ def _rows_by_rule(rules: RuleSet, sample: Sample | None) -> tuple[np.ndarray, fl
     return np.array([*sample.matches.sum(axis=0), sample.n]), sample.n
 
 
-def _shares(rules: RuleSet, old: Sample | None, new: Sample) -> Iterator[Quantity]:
-    """Share of rows per rule."""
-    before, n = _rows_by_rule(rules, old)
-    now, _ = _rows_by_rule(rules, new)
+def _shares(
+    rules: RuleSet, before: np.ndarray, n: float, now: np.ndarray, new: Sample
+) -> Iterator[Quantity]:
+    """Share of rows per rule, of ``before`` among ``n`` rows and of ``now``."""
     if not math.isfinite(n) or rules.n_rules == 1:
         return
     what = "share of rows" if rules.one_rule_predicts else "share of rows covered"
@@ -252,12 +262,3 @@ def _outside(name: str, before: np.ndarray, now: np.ndarray) -> Quantity:
     expected = min(1.0, 2 / (len(before) + 1))
     observed = rate_of(outside, np.ones(len(now)))
     return Quantity(name, "outside of range", expected, observed, p=p)
-
-
-def stability_index(rules: RuleSet, old: Sample | None, new: Sample) -> float:
-    """Population stability index of the rows by rule; NaN where several predict."""
-    before, n = _rows_by_rule(rules, old)
-    if new.line is None or not math.isfinite(n):
-        return UNKNOWN
-    now, _ = _rows_by_rule(rules, new)
-    return shifts.stability_index(before.tolist(), now.tolist())

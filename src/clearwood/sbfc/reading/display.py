@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearwood._words.labels import printable
+from clearwood._words.labels import printable, type_text
 from clearwood._words.numbers import probability_text
 from clearwood.charts.chart import Chart
 from clearwood.charts.display import Display, axes_of
@@ -112,7 +112,7 @@ class FeatureGraphDisplay(Display):
             return cls(average_graph(estimator, cutoff)).plot(ax)
         if not isinstance(graph, FeatureForest):
             raise InputError(
-                f"graph is a {type(graph).__name__}; pass a FeatureForest, such as "
+                f"graph is {type_text(graph)}; pass a FeatureForest, such as "
                 "estimator.best_graph_."
             )
         if len(graph.signal) != len(names):

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood._words.labels import type_text
 from clearwood._words.numbers import probability_text
 from clearwood.columns.info import shown_names
 from clearwood.exceptions import InputError
@@ -66,7 +67,7 @@ def check_classifier(estimator: Any) -> SelectiveBayesianForestClassifier:
     """Raise an error if the estimator has no feature graph."""
     if not isinstance(estimator, SelectiveBayesianForestClassifier):
         raise InputError(
-            f"estimator is a {type(estimator).__name__}; pass a fitted "
+            f"estimator is {type_text(estimator)}; pass a fitted "
             "SelectiveBayesianForestClassifier."
         )
     check_is_fitted(estimator)

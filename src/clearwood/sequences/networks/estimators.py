@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._base import Estimator
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator
+from clearwood._words.labels import type_text
 from clearwood.exceptions import InputError
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.networks.steps import binary_columns, codes_of
@@ -238,7 +239,7 @@ class HMMLSTM(Estimator):
             return hmm.fit(X, lengths)
         if not isinstance(self.hmm, HiddenMarkovModel):
             raise InputError(
-                f"hmm is a {type(self.hmm).__name__}, expected a HiddenMarkovModel."
+                f"hmm is {type_text(self.hmm)}, expected a HiddenMarkovModel."
             )
         if self.hmm.emission != emission:
             raise InputError(

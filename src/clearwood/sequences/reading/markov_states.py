@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._words.labels import printable
+from clearwood._words.labels import printable, type_text
 from clearwood._words.numbers import percent_text, share_text, short_text
 from clearwood.columns.dates import DATES, date_text, value_text
 from clearwood.columns.info import Kind, shown_names
@@ -77,9 +77,7 @@ class MarkovState(NamedTuple):
 def check_model(model: Any) -> HiddenMarkovModel:
     """Raise an error if the model is no hidden Markov model."""
     if not isinstance(model, HiddenMarkovModel):
-        raise InputError(
-            f"Found a {type(model).__name__}, expected a HiddenMarkovModel."
-        )
+        raise InputError(f"Found {type_text(model)}, expected a HiddenMarkovModel.")
     return model
 
 

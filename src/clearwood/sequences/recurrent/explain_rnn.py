@@ -18,6 +18,7 @@ import numpy as np
 
 from clearwood._numeric import as_generator
 from clearwood._warned_once import users_level
+from clearwood._words.labels import type_text
 from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.cells import unwrapped
 from clearwood.exceptions import InputError, ModelError, PoorFidelityWarning
@@ -174,7 +175,7 @@ def check_explanation(result: Any) -> RecurrentExplanation:
     """Raise an error if the result is no explanation of a network."""
     if not isinstance(result, RecurrentExplanation):
         raise InputError(
-            f"Found a {type(result).__name__}, expected the result of explain_rnn."
+            f"Found {type_text(result)}, expected the result of explain_rnn."
         )
     return result
 
@@ -432,7 +433,7 @@ def _reader_of(
         return reader, f"{selected} in {type(network).__name__}"
     if not callable(network):
         raise ModelError(
-            f"Found a {type(network).__name__}, expected a torch.nn.Module, or a "
+            f"Found {type_text(network)}, expected a torch.nn.Module, or a "
             "function: codes -> (states, logits)."
         )
     if layer is not None or predict is not None or lstm_state != "h":

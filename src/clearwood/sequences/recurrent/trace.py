@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
+from clearwood._words.labels import type_text
 from clearwood.columns.cells import unwrapped
 from clearwood.exceptions import InputError, ModelError
 from clearwood.sequences.states_over_time import sequence_bounds
@@ -158,7 +159,7 @@ def as_arrays(read: Any) -> tuple[np.ndarray, np.ndarray]:
     """States and outputs that a function returned, of torch or not."""
     if not isinstance(read, tuple | list) or len(read) != 2:
         raise ModelError(
-            f"The function returned a {type(read).__name__}, expected a pair: states, "
+            f"The function returned {type_text(read)}, expected a pair: states, "
             "from which the automaton is built, and logits, a row of each per step. "
             "The states of a transformer are its last hidden layer."
         )

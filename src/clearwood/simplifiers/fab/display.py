@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from clearwood._words.labels import type_text
 from clearwood._words.numbers import short_text
 from clearwood.charts.chart import Axis, Chart, Panel
 from clearwood.charts.display import Display
@@ -68,7 +69,7 @@ class FABPathDisplay(Display):
         history = getattr(result, "history_", None)
         if history is None:
             raise InputError(
-                f"estimator is a {type(result).__name__} without history_; pass a "
+                f"estimator is {type_text(result)} without history_; pass a "
                 "fitted FABRulesClassifier or FABRulesRegressor."
             )
         if not history:

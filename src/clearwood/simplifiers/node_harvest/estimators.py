@@ -209,7 +209,7 @@ class NodeHarvestClassifier(RuleClassifierMixin, _NodeHarvest):
     verbose : bool, default=False
         Show a progress bar on stderr, of these programmes.
     cv : int, splitter of scikit-learn, iterable or None, default=None
-        How rows are held out: None for three random folds; otherwise as in
+        How rows are held out: None for random folds; otherwise as in
         scikit-learn, such as ``TimeSeriesSplit()`` for rows ordered by time. With
         ``groups`` in ``fit``, a number means so many folds of whole groups.
     random_state : int, Generator, RandomState or None, default=None
