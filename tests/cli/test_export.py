@@ -53,6 +53,7 @@ def test_python_and_latex_to_files(rules, tmp_path):
         ("python", RULES.to_python("triage"), ["--name", "triage"]),
         ("latex", RULES.to_latex(), []),
         ("pmml", RULES.to_pmml(), []),
+        ("prompt", RULES.to_prompt(900), ["--max-tokens", "900"]),
     ]:
         out = tmp_path / kind
         arguments = ["export", rules, "--to", kind, "--out", out, *options]
@@ -74,6 +75,7 @@ def test_python_and_latex_to_files(rules, tmp_path):
         (["--to", "python", "--table", "t"], "--table"),
         (["--to", "latex", "--name", "f"], "--name"),
         (["--to", "latex", "--probabilities"], "--probabilities"),
+        (["--to", "sql", "--max-tokens", "900"], "--max-tokens"),
         (["--to", "excel"], "excel"),
         ([], "--to"),
     ],

@@ -73,9 +73,11 @@ class Interval:
             parts.append(replace(self, low=-math.inf))
         return parts or [self]
 
-    def text(self, features: FeatureSpace, most: int | None = None) -> str:
+    def text(
+        self, features: FeatureSpace, most: int | None = None, quoted: bool = False
+    ) -> str:
         """The condition in words; ``most`` is for sets of categories."""
-        name = name_text(features.shown(self.feature))
+        name = name_text(features.shown(self.feature), quoted)
         at = features.missing_at[self.feature]
         # A number that encodes missing belongs to missing, wherever it lies.
         gone = [] if at is None else [number_text(at)]
@@ -204,9 +206,11 @@ class CategorySet:
         """A set of categories is one literal."""
         return [self]
 
-    def text(self, features: FeatureSpace, most: int | None = None) -> str:
+    def text(
+        self, features: FeatureSpace, most: int | None = None, quoted: bool = False
+    ) -> str:
         """The condition in words, listing at most ``most`` categories."""
-        name = name_text(features.shown(self.feature))
+        name = name_text(features.shown(self.feature), quoted)
         lookup = features.lookup[self.feature]
         labels = features.categories[self.feature] or ()
         at, gone = None, ["missing"]
@@ -287,8 +291,8 @@ def matches_all(conditions: Iterable[Condition], encoded: np.ndarray) -> np.ndar
     return inside
 
 
-def name_text(name: str) -> str:
-    """Name of a feature, quoted where it could be read as part of a sentence.
+def name_text(name: str, quoted: bool = False) -> str:
+    """Name of a feature, quoted on demand, or where it could be part of a sentence.
 
     Examples
     --------
@@ -296,7 +300,7 @@ def name_text(name: str) -> str:
     worst area (mm) 'p and q' '0'
     """
     closed = name.count("(") == name.count(")") and "  " not in name
-    return name if closed and PLAIN_NAME.fullmatch(name) else repr(name)
+    return name if closed and not quoted and PLAIN_NAME.fullmatch(name) else repr(name)
 
 
 EVERYTHING = object()

@@ -71,6 +71,7 @@ class _Part:
         self.text, self.quoted, self.features = text.strip(), quoted, features
         names = range(features.n_features)
         self.position = {name: d for d, name in enumerate(features.names)}
+        self.position |= {repr(features.names[d]): d for d in names}
         self.position |= {name_text(features.names[d]): d for d in names}
         self.position |= {name_text(features.shown(d)): d for d in names}
 
@@ -173,7 +174,7 @@ class _Part:
         at = self.features.missing_at[d]
         members = {self.shown(one) for one in listed.strip("{}").split(", ")}
         gone = {"missing"} | ({f"{at:g}"} if at is not None else set())
-        unknown = members - set(code) - gone
+        unknown = members - set(code) - gone - {""}
         if unknown or self._is_number(d):
             raise InputError(
                 f"{sorted(unknown)[:3]} are no categories of {self.shown(name)}; there "

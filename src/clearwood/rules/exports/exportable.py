@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clearwood.rules.rule_set import RuleSet
+
 
 class Exportable:
     """Mixin of ``RuleSet`` for text, tables, and code in other languages.
@@ -162,6 +164,72 @@ class Exportable:
         from clearwood.rules.exports.python import rules_to_python
 
         return rules_to_python(self, name)
+
+    def to_prompt(self: Any, max_tokens: int | None = None) -> str:
+        r"""State the rules as plain text for the context of a language model.
+
+        The text holds the columns with units and levels, every rule, how rules are
+        combined, and the meaning of predictions; no statistics. Names and levels are
+        quoted and escaped, so that they can neither start a line nor end a block of
+        code or a tag. :meth:`from_prompt` reads the complete text.
+
+        Parameters
+        ----------
+        max_tokens : int, optional
+            Maximum number of tokens, estimated as one for two bytes of UTF-8 (texts in
+            English have about four). If the complete text is longer, descriptions and
+            unused columns are omitted, then rules: in a list those that predict the
+            fewest rows; in a sum those that add least, in absolute value times rows;
+            in an average those of least weight times rows. The second line of the text
+            states what is omitted.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            The rules are for survival, or the text is too long even without rules.
+
+        Examples
+        --------
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> rules = RuleList((Rule((Interval(0, low=5.25),), 31.2),), Rule((), 22.3),
+        ...     FeatureSpace(("height",), (None,)), target="heating")
+        >>> text = rules.to_prompt()
+        >>> print("\n".join(text.splitlines()[-2:]))
+        1. If 'height' > 5.25 then predict 31.2
+        2. Otherwise predict 22.3
+        >>> RuleList.from_prompt(text) == rules
+        True
+        """
+        from clearwood.rules.exports.runtimes.prompt import rules_to_prompt
+
+        return rules_to_prompt(self, max_tokens)
+
+    @staticmethod
+    def from_prompt(text: str) -> RuleSet:
+        """Read the complete text of :meth:`to_prompt`.
+
+        Parameters
+        ----------
+        text : str
+            As it was written: a text with an "Omitted" line is rejected.
+
+        Returns
+        -------
+        RuleSet
+            With the same predictions, but without statistics and metadata (``about``).
+
+        Raises
+        ------
+        ModelFormatError
+            The text is another one, or incomplete.
+        """
+        from clearwood.rules.exports.runtimes.prompt import rules_from_prompt
+
+        return rules_from_prompt(text)
 
     def to_onnx(self: Any) -> Any:
         """Export the rules as an ONNX model with the same predictions.

@@ -1,4 +1,4 @@
-"""``clearwood export``: saved rules as SQL, LaTeX, PMML or Python."""
+"""``clearwood export``: saved rules as SQL, LaTeX, PMML, Python or a prompt."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ DIALECTS = (
 
 
 @command(
-    "Export saved rules as SQL, LaTeX, PMML or Python.",
+    "Export saved rules as SQL, LaTeX, PMML, Python or a prompt.",
     shared.saved,
     shared.option(
         "--to kind",
-        click.Choice(["sql", "latex", "pmml", "python"]),
+        click.Choice(["sql", "latex", "pmml", "prompt", "python"]),
         "Output language.",
         required=True,
     ),
@@ -41,19 +41,26 @@ DIALECTS = (
         "--probabilities", "One SQL column with the probability of each class."
     ),
     shared.option("--name", shared.TEXT, "Name of the Python function.", "predict"),
+    shared.option(
+        "--max-tokens",
+        shared.FROM_1,
+        "Maximum length of a prompt; states what it lacks.",
+    ),
     shared.out("the text"),
     shared.overwrite,
 )
 def export(args: Any) -> Answer:
-    """Export the RULES of a file as SQL, LaTeX, PMML or Python.
+    """Export the RULES of a file as SQL, LaTeX, PMML, Python or a prompt.
 
     SQL predicts inside a database; Python is a function without dependencies; PMML is
-    XML for other runtimes; LaTeX is a table for print.
+    XML for other runtimes; LaTeX is a table for print; a prompt states the rules for a
+    language model.
     """
     kind, other = args.kind, f", not {args.kind}"
     sql_only = "dialect table probabilities"
     shared.only_for("--to sql", kind == "sql", sql_only, other)
     shared.only_for("--to python", kind == "python", "name", other)
+    shared.only_for("--to prompt", kind == "prompt", "max_tokens", other)
 
     from clearwood._words.labels import check_names
 
@@ -65,6 +72,8 @@ def export(args: Any) -> Answer:
         )
     elif kind == "python":
         text = rules.to_python(args.name)
+    elif kind == "prompt":
+        text = rules.to_prompt(args.max_tokens)
     else:
         text = {"latex": rules.to_latex, "pmml": rules.to_pmml}[kind]()
     return Answer(out=lambda: text, prints_out=True)

@@ -1,1 +1,1 @@
-"""Rules as models of formats that other runtimes execute."""
+"""Rules as models that other runtimes execute, and as text for language models."""
