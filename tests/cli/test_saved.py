@@ -204,6 +204,14 @@ def test_rows_are_named(folder, rules):
     assert failed(run(*asked, "who"), "--id", "'who'")
 
 
+def test_reasons_are_printed_for_each_row(folder, rules):
+    asked = ("explain", rules, folder / "new.csv", "--row", 2)
+    same_lines(run(*asked, "--reasons").stdout)
+    changes = json.loads(run(*asked, "--json").stdout)[0]["changes"]
+    assert changes[0]["reason"] in run(*asked, "--reasons").stdout
+    same_lines(run(*asked, "--reasons", "--fixed", "dose,ward").stdout)
+
+
 def test_stability_is_of_the_rules_that_simplify_finds(folder):
     data = ("--drop", "name", "--target", "state", "--n-rules", 3, "--method", "tree")
     found = run("simplify", folder / "new.csv", *data, "--json")

@@ -56,6 +56,19 @@ def test_the_rule_that_decides_shows_every_condition():
     same_lines(str(RULES.explain({"age": 40.0, "temp": 41.0, "ward": "z"})))
 
 
+def test_reasons_are_what_alone_would_change_the_class():
+    # Where no single feature suffices, a pair is one reason.
+    several = [RULES.explain(ROW), RULES.explain(ROW, fixed=("age",))]
+    young = RULES.explain({"age": 25.0, "temp": 40.0, "ward": "b"})
+    same_text([line for one in (*several, young) for line in one.reasons()])
+    assert RULES.explain(ROW, fixed=("age", "ward")).reasons() == []
+    # The age crosses two thresholds, the ward is one change.
+    assert [change.features for change in young.changes] == [("ward",), ("age",)]
+    assert young.reasons(1) == young.reasons()[:1] != young.reasons()
+    with refuses(InputError, match="n is 0"):
+        young.reasons(0)
+
+
 def test_the_smallest_change_depends_on_the_scale():
     # Two cuts of temperature, or one of age.
     row = {"age": 70.0, "temp": 38.0, "ward": "a"}
@@ -308,6 +321,7 @@ def test_changes_are_real_and_none_is_overlooked(problem):
         if isinstance(rule_set, RuleList):
             assert rule_set.apply([changed])[0] + 1 == change.rule
     found = {change.features for change in told.changes}
+    assert len(told.reasons(5)) == len(found)
     for n_features in (1, 2):
         exist = {
             tuple(names[d] for d in chosen)

@@ -1,8 +1,8 @@
-"""Predictions for a table in batches of rows."""
+"""Predictions for a table in batches of rows, and tables of a single row."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -63,3 +63,20 @@ def _numbers_of(
     return lambda rows: np.stack(
         [cells.as_float64(column[rows], features.float32) for column in columns], axis=1
     )
+
+
+def one_row(x: Any) -> Any:
+    """Convert a row in any form to a table of one row; tables are unchanged."""
+    if is_frame(x):
+        return x
+    if not isinstance(x, Mapping) and getattr(x, "ndim", 0) == 1:
+        # A row of a pandas frame has the names of its values.
+        x = x.to_dict() if hasattr(x, "to_dict") else [x.tolist()]
+    if isinstance(x, Mapping):
+        import pandas as pd
+
+        return pd.DataFrame({name: [value] for name, value in x.items()})
+    is_row = isinstance(x, list | tuple) and not any(
+        isinstance(cell, list | tuple | np.ndarray) for cell in x
+    )
+    return [x] if is_row and len(x) else x

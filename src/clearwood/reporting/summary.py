@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clearwood._words.labels import printable, type_text
+from clearwood.columns.some_rows import one_row
 from clearwood.columns.sparse_tables import is_matrix
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
@@ -32,7 +33,6 @@ from clearwood.rules.explain import explain
 from clearwood.rules.exports.html_table import summarize_rules
 from clearwood.rules.importances.page import summarize_importances
 from clearwood.rules.importances.permuted import importances_of
-from clearwood.rules.row_explanation import one_row
 from clearwood.rules.rule_set import ensemble_of, rules_of
 
 LONGEST = 300

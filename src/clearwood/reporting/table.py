@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood.columns.some_rows import one_row
 from clearwood.columns.sparse_tables import columns_of
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.decisions import answers_of
-from clearwood.rules.row_explanation import one_row
 from clearwood.rules.rule_set import rows_for, rules_of
 
 

@@ -49,6 +49,9 @@ class Change:
         Number of the rule that then predicts; None in a sum or an average.
     text : str
         The change in words, with the range of values that have the same effect.
+    reason : str
+        The same as a reason for the present prediction: what the row has rather than
+        what would change it.
     """
 
     features: tuple[str, ...]
@@ -56,6 +59,7 @@ class Change:
     prediction: Any
     rule: int | None
     text: str
+    reason: str
 
 
 class Option(NamedTuple):
@@ -195,18 +199,22 @@ def _change(
         farthest[chosen[0]] = _farthest(rule_set, row, options, chosen[0], predicted)
     features, names = rule_set.features, rule_set.features.names
     parts = [
-        f"{name_text(features.shown(option.feature))} "
-        f"from {value_texts[option.feature]} "
-        f"to {option.words(region)}"
+        (
+            name_text(features.shown(option.feature)),
+            value_texts[option.feature],
+            option.words(region),
+        )
         for option, region in farthest.items()
     ]
-    changes = " and ".join(parts)
+    changes = " and ".join(f"{name} from {now} to {then}" for name, now, then in parts)
+    reasons = (f"{name} is {now} rather than {then}" for name, now, then in parts)
     return Change(
         tuple(names[option.feature] for option in chosen),
         tuple(_cell_of(option, features) for option in chosen),
         predicted,
         rule,
         f"{changes} would change the prediction to {prediction_text(predicted)}{by}",
+        ", and ".join(reasons),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from clearwood._words.numbers import number_text, short_text
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import WORDED, value_text
 from clearwood.columns.feature_space import FeatureSpace, is_frame
+from clearwood.columns.some_rows import one_row
 from clearwood.columns.sparse_tables import dense_blocks, is_matrix
 from clearwood.exceptions import InputError
 from clearwood.results import Result
@@ -161,6 +163,45 @@ class Explanation(Result):
             [{"rule": number, "says": says} | asdict(a) for number, says, a in answers]
         )
 
+    def reasons(self, n: int = 4) -> list[str]:
+        """Principal reasons for the prediction, such as for a notice of refusal.
+
+        A reason is a feature, or a pair where no single one suffices, whose change
+        alone changes the prediction; those that need the smallest change come first.
+
+        Parameters
+        ----------
+        n : int, default=4
+            Maximum number of reasons. There are at most five, one per counterfactual.
+
+        Returns
+        -------
+        list of str
+            Empty if no change of one or two features changes the prediction.
+
+        Notes
+        -----
+        Like counterfactuals, reasons describe the rules, not causes. With more than two
+        classes, or a number, the changed prediction need not be a better one; see
+        ``changes`` for each. ``fixed`` in :func:`clearwood.explain` omits features.
+
+        Examples
+        --------
+        >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
+        >>> features = FeatureSpace(("income", "debt"), (None, None))
+        >>> box = (Interval(0, low=2000), Interval(1, high=500))
+        >>> rules = RuleList((Rule(box, "good", (0.2, 0.8)),),
+        ...     Rule((), "refused", (0.9, 0.1)), features, ("refused", "good"))
+        >>> rules.explain({"income": 1200, "debt": 100}).reasons()
+        ['income is 1200 rather than above 2000']
+        """
+        if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
+            raise InputError(f"n is {n!r}; expected a number of reasons, at least 1.")
+        first: dict[tuple[str, ...], str] = {}
+        for change in self.changes:
+            first.setdefault(change.features, change.reason)
+        return list(first.values())[:n]
+
     @property
     def title(self) -> str:
         """Prediction of the row, and the rule that makes it."""
@@ -208,23 +249,6 @@ def explain_rows(
         met = (_answer(rules.features, own, row, texts, None) for own in way_of(row))
         explained.append(replace(found, way=tuple(met)))
     return explained[0] if len(explained) == 1 else explained
-
-
-def one_row(x: Any) -> Any:
-    """Convert a row in any form to a table of one row; tables are unchanged."""
-    if is_frame(x):
-        return x
-    if not isinstance(x, Mapping) and getattr(x, "ndim", 0) == 1:
-        # A row of a pandas frame has the names of its values.
-        x = x.to_dict() if hasattr(x, "to_dict") else [x.tolist()]
-    if isinstance(x, Mapping):
-        import pandas as pd
-
-        return pd.DataFrame({name: [value] for name, value in x.items()})
-    is_row = isinstance(x, list | tuple) and not any(
-        isinstance(cell, list | tuple | np.ndarray) for cell in x
-    )
-    return [x] if is_row and len(x) else x
 
 
 def _positions(features: FeatureSpace, names: Sequence[str]) -> frozenset[int]:

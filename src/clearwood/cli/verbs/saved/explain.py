@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from typing import Any
 
-from clearwood._words.labels import printable
+from clearwood._words.labels import prediction_text, printable
 from clearwood.cli import options as shared
 from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import numbered_row, read_rows, read_saved, row_names
@@ -18,6 +18,9 @@ from clearwood.cli.inputs import numbered_row, read_rows, read_saved, row_names
     shared.row,
     shared.option(
         "--fixed", shared.TEXT, "Features held fixed in counterfactuals: age,sex."
+    ),
+    shared.flag(
+        "--reasons", "Print the principal reasons for each prediction instead."
     ),
     shared.id_column,
     *shared.CELLS,
@@ -47,9 +50,21 @@ def explain(args: Any) -> Answer:
     both = list(zip(heads, records))
     return Answer(
         [head | one.as_dict() for head, one in both],
-        lambda: "\n\n".join(f"{_head_text(head)}\n{one}" for head, one in both),
+        lambda: "\n\n".join(
+            f"{_head_text(head)}\n{_reasons_text(one) if args.reasons else one}"
+            for head, one in both
+        ),
         indent=None,
     )
+
+
+def _reasons_text(explained: Any) -> str:
+    predicted = prediction_text(explained.prediction)
+    reasons = explained.reasons()
+    if not reasons:
+        return f"no change of one or two features changes the prediction {predicted}"
+    lines = [f"principal reasons for {printable(explained.target)}: {predicted}"]
+    return "\n".join(lines + [f"  {i}. {text}" for i, text in enumerate(reasons, 1)])
 
 
 def _head_text(head: dict[str, Any]) -> str:
