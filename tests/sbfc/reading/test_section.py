@@ -45,12 +45,7 @@ def test_no_cut_is_not_said_to_be_no_effect(tmp_path):
     X["same"] = "x"
     model = cw.SelectiveBayesianForestClassifier(binning="mdlp", random_state=0)
     cw.report(model.fit(X, y), tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text("utf-8")
-    assert page.count("single level: constant, or no cut found") == 1
-    assert page.count(">single level<") == 1
-    assert "this does not show that it has no effect" in page
-    cw.report(model.fit(X[["signal", "same"]], y), tmp_path / "other.html")
-    assert "no effect" not in (tmp_path / "other.html").read_text("utf-8")
+    same_lines((tmp_path / "page.html").read_text("utf-8"))
 
 
 def test_the_prior_is_that_of_the_fit(corral):
