@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics import log_loss
@@ -35,6 +36,16 @@ def test_scores_are_those_of_the_average(corral):
     # A label never seen costs much, but not everything.
     strange = score_classes(fitted, X[:2], np.array([7, y[1]]))
     assert 10 < strange["log_loss"] < 40
+
+
+def test_no_cut_is_not_said_to_be_no_effect(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"idle": rng.normal(size=200), "signal": rng.normal(size=200)})
+    y = X["signal"] > 0
+    X["same"] = "x"
+    model = cw.SelectiveBayesianForestClassifier(binning="mdlp", random_state=0)
+    cw.report(model.fit(X, y), tmp_path / "page.html")
+    same_lines((tmp_path / "page.html").read_text("utf-8"))
 
 
 def test_the_prior_is_that_of_the_fit(corral):

@@ -87,6 +87,7 @@ def _summarize(fitted: Any, split: Any, target: str) -> dict[str, Any]:
     from clearwood.sbfc.reading.section import sampling_words, score_classes
 
     names, best = fitted.levels_.features.names, fitted.best_graph_
+    single = (fitted.levels_.n_levels < 2).nonzero()[0]
     return {
         "target": target,
         "rows": split.counts,
@@ -94,7 +95,8 @@ def _summarize(fitted: Any, split: Any, target: str) -> dict[str, Any]:
         "sampling": sampling_words(fitted),
         "log_evidence": fitted.log_evidence_,
         "signal_probability": dict(fitted.feature_ranking()),
-        "single_level": [names[j] for j in (fitted.levels_.n_levels < 2).nonzero()[0]],
+        "single_level": [names[j] for j in single],
+        "no_cut": [names[j] for j in single if fitted.levels_.cuts[j] is not None],
         "edges": [
             {"features": [names[i], names[j]], "probability": p}
             for i, j, p in average_graph(fitted, LEAST_EDGE).edges

@@ -110,6 +110,7 @@ def _features(
             "neighbours": neighbours[j],
             "levels": levels,
             "is_constant": bool(estimator.levels_.n_levels[j] < 2),
+            "is_number": estimator.levels_.cuts[j] is not None,
             "in_picture": j in in_picture,
         })  # fmt: skip
     return found
