@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,10 +88,6 @@ def target_as_labels(rules: Any, frame: pd.DataFrame, target: str) -> np.ndarray
     if n_strange == len(column) or is_text != as_known:
         raise InputError(
             f"{found}. Pass the target of the rules (--target), or convert its labels."
-        )
-    if strange:
-        warnings.warn(
-            f"{found}. For these rows every prediction is wrong.", stacklevel=3
         )
     return labels
 
