@@ -26,7 +26,7 @@ from clearwood.rules import (
     Training,
     build_rule_set,
 )
-from clearwood.rules.building.new_rows import FitAndHeldOut, fit_shrinkage
+from clearwood.rules.building.new_rows import EVIDENCE, FitAndHeldOut, fit_shrinkage
 from clearwood.rules.rule import statistics_text
 
 MEAN, CLASSES = Mean(), ClassProbabilities()
@@ -196,7 +196,9 @@ def test_intervals_of_quantiles_contain_the_true_one(level):
     assert share / 1000 == pytest.approx(level, abs=0.006)
 
 
-def test_estimates_are_pooled_as_means():
+def test_estimates_are_pooled_as_means(monkeypatch):
+    # But for the prior of the evidence, which is wider.
+    monkeypatch.setitem(EVIDENCE, False, EVIDENCE[True])
     lines = FitAndHeldOut(
         *np.array([[40.0, 0.9, 0.09, 0.9, 0.09, 1.0, 20.0, 0.8]] * 9).T
     )

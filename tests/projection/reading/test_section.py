@@ -459,7 +459,7 @@ def test_an_explanation_of_one_row_has_a_page(values, rows, tmp_path, proxy):
     told = {line["name"]: line for line in page["used"]}
     assert set(told) == set(found.inclusion_frequency)
     for name, line in told.items():
-        assert float(line["value"]) == frame[name].iloc[row]
+        assert float(line["value"]) == pytest.approx(frame[name].iloc[row], rel=1e-5)
         assert float(line["share"].rstrip("%")) == pytest.approx(
             100 * found.inclusion_frequency[name], rel=0.01
         )

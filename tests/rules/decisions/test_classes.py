@@ -15,7 +15,7 @@ from tests.wording import refuses, same_lines
 
 import clearwood as cw
 from clearwood.datasets import make_corral
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, UnknownCategoriesWarning
 from clearwood.outcomes.intervals import Rate
 from clearwood.rules.decisions.groups import groups_of
 from clearwood.rules.decisions.in_words import MEANING
@@ -171,9 +171,11 @@ def test_labels_that_the_rules_do_not_know_are_wrong(rows):
     X, y, _ = rows
     y = y.astype(object)
     y[:7] = "odd"
-    found = cw.decisions(two_classes(), X, y)
+    with pytest.warns(UnknownCategoriesWarning, match="'odd' in 7 rows"):
+        found = cw.decisions(two_classes(), X, y)
     assert found.labels == ("ill", "well") and found.rules.confusion.sum() == 300
-    several = cw.decisions(three_classes(), X, np.where(y == "odd", "z", "a"))
+    with pytest.warns(UnknownCategoriesWarning, match="'z' in 7 rows"):
+        several = cw.decisions(three_classes(), X, np.where(y == "odd", "z", "a"))
     assert several.labels == ("a", "b", "c", "z")
     assert several.rules.confusion[3].sum() == 7
 

@@ -13,7 +13,7 @@ from tests.wording import refuses, same_lines, same_text
 import clearwood as cw
 from clearwood._html import render
 from clearwood.charts.chart import svg
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, UnknownCategoriesWarning
 from clearwood.rules.conditions import CategorySet, Interval
 from clearwood.rules.drawn.layout import (
     LETTER,
@@ -294,4 +294,5 @@ def test_rows_of_unknown_classes_leave_bars_empty():
     assert np.sum([bar.rows for bar in strip.bars]) == 0
     tree, X, y = wine()
     one = X[y == 1].assign(flavanoids=0.0)[:3]
-    assert lay_out(draw_tree(tree, one, [9, 9, 0])).nodes
+    with pytest.warns(UnknownCategoriesWarning, match="9 in 2 rows"):
+        assert lay_out(draw_tree(tree, one, [9, 9, 0])).nodes

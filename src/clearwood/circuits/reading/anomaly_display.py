@@ -101,6 +101,10 @@ class AnomalyDisplay(Display):
         n = len(self.entries)
         ax = axes_of(ax, 8.0, 1.1 + 0.27 * max(n, 2))
         lengths = np.array([one["surprise"] for one in self.entries])
+        # An impossible entry has the longest bar.
+        known = np.abs(lengths[np.isfinite(lengths)])
+        longest = 1.2 * known.max(initial=1.0)
+        is_impossible, lengths = np.isinf(lengths), np.clip(lengths, -longest, longest)
         colours = [ABOVE if length > 0 else BELOW for length in lengths]
         ax.barh(np.arange(n), lengths, height=0.62, color=colours, alpha=0.75)
         ax.axvline(0, color="black", linewidth=0.8)
@@ -112,6 +116,7 @@ class AnomalyDisplay(Display):
         beside = ax.get_yaxis_transform()
         for i, one in enumerate(self.entries):
             text = f"{one['found']} (expected {one['expected']})"
+            text += ", density 0" * bool(is_impossible[i])
             text = plain(shortened(text, LONGEST))
             ax.text(1.02, i, text, transform=beside, va="center", fontsize=8.5)
         ax.set(ylim=(n - 0.4, -0.6), xlabel="improbability in nats (0: as usual)")

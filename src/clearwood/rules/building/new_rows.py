@@ -47,8 +47,8 @@ from clearwood.rules.training import Training
 
 USUAL_ROWS, EVIDENCE = (0.5, 2.5), {True: (-0.6, 0.9), False: (-0.2, 0.9)}
 """Means and standard deviations of the prior of their logarithms, of ``evidence`` for
-shares and for values: a few evaluated rules carry little information. Chosen by
-simulation (``benchmarks.new_rows.cells``)."""
+shares, quantiles and effects, and for means of values: a few evaluated rules carry
+little information. Chosen by simulation (``benchmarks.new_rows.cells``)."""
 
 POINTS = np.linspace(-3, 3, 25), np.linspace(-2.5, 2.5, 9)
 """Points of the grid, in standard deviations of the prior."""
@@ -170,7 +170,7 @@ def fit_shrinkage(evaluated: Sequence[FitAndHeldOut], outcome: Outcome) -> Shrin
     lines = FitAndHeldOut(*map(np.concatenate, zip(*evaluated)))
     points = np.meshgrid(*POINTS, indexing="ij")
     log_prior = -0.5 * (points[0] ** 2 + points[1] ** 2).ravel()
-    prior = USUAL_ROWS, EVIDENCE[outcome.shows_share]
+    prior = USUAL_ROWS, EVIDENCE[outcome.shows_share or outcome.estimates_truth]
     usual_rows, evidence = (
         np.exp(mean + width * at.ravel()) for (mean, width), at in zip(prior, points)
     )

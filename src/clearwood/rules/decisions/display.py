@@ -309,5 +309,6 @@ class ResidualsDisplay(Display):
             34.0 * n,
             grid="x",
         )
-        who = "rule" if self.found.lines[0].line is not None else "prediction"
+        by_rule = any(one.line is not None for one in self.found.lines)
+        who = "rule" if by_rule else "prediction"
         return Chart(f"Errors by {who}", [panel], 480.0, (7.2, 1.2 + 0.35 * n))
