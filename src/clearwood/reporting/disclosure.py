@@ -22,7 +22,7 @@ COUNTS = (
     ("rows", "ratio"),  # of a level
     ("rows", "cells"),  # of a group
 )
-"""Keys of numbers of rows, each with a statistic of these rows beside it."""
+"""Keys of numbers of rows, each with a statistic of these rows next to it."""
 
 FEW = f"< {MIN_ROWS}"
 WITHOUT: dict[str, Any] = {

@@ -98,9 +98,9 @@ def validation_document(
     >>> X = [[36 + k / 10] for k in range(40)]
     >>> y = ["ill" if row[0] > 37.9 else "well" for row in X]
     >>> path = Path(tempfile.mkdtemp()) / "validation.html"
-    >>> cw.validation_document(rules, path, X=X, y=y, purpose="Triage by telephone.",
+    >>> cw.validation_document(rules, path, X=X, y=y, purpose="Triage of patients.",
     ...     by=["north", "south"] * 20)
-    >>> "Triage by telephone." in path.read_text("utf-8")
+    >>> "Triage of patients." in path.read_text("utf-8")
     True
     """
     check_writable(path, overwrite=overwrite)

@@ -38,11 +38,8 @@ def with_curves(
     curves = []
     for j in range(rules.n_rules):
         rows = (assigned == j) & (real.weight > 0)
-        weight = np.where(rows, real.weight, 0.0) if rows.any() else real.weight
+        weight = pooled_weight(real.weight, rows, None if own is None else own[j])
         n_rows = weight.sum() ** 2 / (weight**2).sum() if counts is None else counts[j]
-        if own is not None:
-            usual = real.weight / real.weight.sum()
-            weight = own[j] * weight / weight.sum() + (1 - own[j]) * usual
         times: np.ndarray = real.times  # type: ignore[assignment]
         curves.append(
             curve_of(times["time"], times["event"], rows, weight, n_rows, horizons)
@@ -56,6 +53,25 @@ def with_curves(
     return found.with_lines(
         _with_interval(rule, horizons, is_expected) for rule in found
     )
+
+
+def pooled_weight(
+    weight: np.ndarray, rows: np.ndarray, own: float | None
+) -> np.ndarray:
+    """Weights of a rule's rows, pooled with all rows where ``own`` is their share.
+
+    Of all rows, if the rule has none of positive weight.
+
+    Examples
+    --------
+    >>> pooled_weight(np.array([1.0, 3.0]), np.array([True, False]), 0.5)
+    array([0.625, 0.375])
+    """
+    of_rule = np.where(rows, weight, 0.0) if weight[rows].any() else weight
+    if own is None:
+        return of_rule
+    usual = weight / weight.sum()
+    return np.asarray(own * of_rule / of_rule.sum() + (1 - own) * usual)
 
 
 def _with_interval(rule: Rule, horizons: tuple[float, ...], is_expected: bool) -> Rule:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from clearwood._words.numbers import short_value
+from clearwood.rules.building.rule_curves import pooled_weight
 from clearwood.rules.evaluation.sums import Kind, described
 from clearwood.rules.training import Training
 
@@ -38,13 +39,10 @@ def with_true_estimates(
     real, outcome = training.real, training.outcome
     labels = np.asarray(real.labels)
     assigned = rules.apply_encoded(real.encoded)
-    usual = real.weight / real.weight.sum()
     estimates = []
     for j in range(rules.n_rules):
-        rows = assigned == j
-        weight = np.where(rows, usual, 0.0) if usual[rows].sum() > 0 else usual
-        if own is not None:
-            weight = own[j] * weight / weight.sum() + (1 - own[j]) * usual
+        share = None if own is None else own[j]
+        weight = pooled_weight(real.weight, assigned == j, share)
         n_rows = None if counts is None else float(counts[j])
         estimates.append(outcome.estimate(labels, weight, n_rows))
     lines = [

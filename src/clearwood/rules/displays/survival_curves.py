@@ -10,7 +10,7 @@ from clearwood.outcomes.kaplan_meier import SurvivalCurve
 from clearwood.outcomes.survival import Survival
 
 WIDTH, HEIGHT = 372.0, 150.0
-"""Of a chart beside another, in pixels."""
+"""Of one of two charts in a row, in pixels."""
 
 
 def survival_chart(

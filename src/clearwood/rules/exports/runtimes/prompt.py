@@ -176,8 +176,8 @@ def _column_line(features: FeatureSpace, d: int, is_complete: bool) -> str:
     labels, info, at = features.categories[d], features.info[d], features.missing_at[d]
     known: dict[str, Any] = {"unit": info.unit} if info.unit else {}
     if is_complete:
-        told = {"called": info.name, "meaning": info.description}
-        known |= {key: text for key, text in told.items() if text}
+        words = {"called": info.name, "meaning": info.description}
+        known |= {key: text for key, text in words.items() if text}
     known |= {} if at is None else {"also missing": float(at)}
     known |= {} if labels is None else {"levels": list(map(plain, labels))}
     kind = info.kind if labels is None else LOOKUPS[features.lookup[d]]
@@ -207,10 +207,10 @@ def _answer(rule_set: RuleSet, rule: Rule) -> str:
     by_class: Any = dict(zip(labels, numbers)) if labels else numbers[0]
     if not rule_set.rules_predict:
         return f"add {by_class!r}"
-    said = plain(rule.prediction) if labels else numbers[0]
+    shown = plain(rule.prediction) if labels else numbers[0]
     values = {"probabilities": by_class} if labels else {}
     values |= {"weight": float(rule.weight)} if rule_set.has_weights else {}
-    return f"predict {_values(repr(said), values)}"
+    return f"predict {_values(repr(shown), values)}"
 
 
 # Reading
@@ -318,5 +318,5 @@ def _predicted(answer: dict[str, Any], classes: tuple[Any, ...]) -> dict[str, An
         scores = tuple(float(answer["add"][label]) for label in classes)
         return {"prediction": classes[scores.index(max(scores))], "scores": scores}
     shares = tuple(float(answer["probabilities"][label]) for label in classes)
-    said = classes[classes.index(answer["predict"])]
-    return {"prediction": said, "probabilities": shares, "weight": weight}
+    shown = classes[classes.index(answer["predict"])]
+    return {"prediction": shown, "probabilities": shares, "weight": weight}
