@@ -172,7 +172,7 @@ def sums(training, grid, pool, most):
             right = goal.scores[np.arange(len(said)), said]
             lost = goal.share @ (goal.scores.max(axis=1) - right)
         else:
-            lost = goal.share @ (goal.target - said) ** 2
+            lost = goal.share @ (goal.target[:, 0] - said) ** 2
         yield len(found.boxes) + 1, float(lost)
 
 

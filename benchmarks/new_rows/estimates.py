@@ -22,7 +22,7 @@ LEVELS, SPLITS, MOST_RULES = (0.1, 0.5, 0.9), 3, 8
 TABLES = "CPS1985 HousePrices College GrinnellHouses car_prices SaratogaHouses".split()
 """Those with values that are marked `report` and have at most 2,000 rows."""
 
-SEEDS, N_TRUE = 10, 20_000
+SEEDS, N_TRUE = 40, 20_000
 TRIALS = ("randomized", "observed")
 MODELS = ("same rows", "other rows")
 
