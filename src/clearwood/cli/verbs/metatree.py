@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from clearwood._html.disclosure import disclosed
 from clearwood.cli import options as shared
 from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import read_labelled, split_rows
@@ -92,7 +93,7 @@ def _summarize(fitted: Any, split: Any, args: Any) -> dict[str, Any]:
         "feature_used": dict(
             zip(best.features.names, fitted.inclusion_probability_.tolist())
         ),
-        "tree": summarize_tree(best),
+        "tree": disclosed(summarize_tree(best), show_rows=True),
         "rules": json.loads(best.rules.to_json()),
     }
 

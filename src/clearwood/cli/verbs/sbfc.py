@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from clearwood._html.disclosure import disclosed
 from clearwood.cli import options as shared
 from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import given, read_labelled, split_rows
@@ -74,7 +75,10 @@ def sbfc(args: Any) -> Answer:
     return Answer(
         summary,
         lambda: fill(
-            "sbfc.txt", **summary, odds=odds_lines(fitted), least_edge=LEAST_EDGE
+            "sbfc.txt",
+            **summary,
+            odds=disclosed(odds_lines(fitted), show_rows=True),
+            least_edge=LEAST_EDGE,
         ),
         fitted,
         page=split.held_out | {"title": title, "held_out_from": "model"},

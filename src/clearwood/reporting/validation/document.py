@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from clearwood._html import render
+from clearwood._html.disclosure import disclosed, group_line
 from clearwood._warned_once import warned_once
 from clearwood._words.labels import check_text, printable
 from clearwood._words.numbers import percent_text, short_text
 from clearwood._words.spelling import suggests_parameters
 from clearwood.codec.files import check_writable, file_date, write_text
 from clearwood.exceptions import InputError
-from clearwood.reporting.disclosure import disclosed
 from clearwood.reporting.summary import summarize
 from clearwood.rules import RuleSet
 from clearwood.rules.monitoring.groups import errors_by_group
@@ -119,17 +119,16 @@ def validation_document(
         "data": _data(rules, sample),
         "head": [printable(name), "Rows", *(groups[0].errors if groups else ())],
         "segments": [
-            {"label": printable(str(g.group)), "rows": g.rows, "cells": group_cells(g)}
-            for g in groups
+            group_line(printable(str(one.group)), one.rows, group_cells(one))
+            for one in groups
         ],
         "sensitivity": _sensitivity(rules, sample.encoded),
         "shift": SHIFT,
         "roles": list(roles),
     }
     page["title"] = printable(title or f"Validation of rules for {rules.target}")
-    text = render(
-        "reporting/validation/document.html", **page, validation=disclosed(content)
-    )
+    page["validation"] = disclosed(content, show_rows=False)
+    text = render("reporting/validation/document.html", **page)
     write_text(path, text, overwrite=overwrite)
 
 
