@@ -18,7 +18,7 @@ from tests.cli.test_saved import RULES
 from tests.wording import same_text
 
 import clearwood as cw
-from clearwood.cli.verbs.saved.mcp import server_of
+from clearwood.cli.mcp_server import server_of
 from clearwood.columns.info import ColumnInfo
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleSum
 
@@ -205,7 +205,8 @@ def test_only_allowed_files_are_read(folder, server):
         result.content[0].text
         for result in called(server, *(("evaluate", {"table": one}) for one in names))
     ]
-    assert all("is no allowed file" in text for text in texts)
+    assert all(repr(name) in text for name, text in zip(names, texts))
+    assert len({text.partition(" is ")[2] for text in texts}) == 1
     # It shows not whether another file exists.
     assert texts[0].replace("outside", "absent") == texts[1]
     refused(server, "check", file="../outside.csv")
