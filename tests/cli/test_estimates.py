@@ -12,6 +12,7 @@ from tests.wording import same_text
 
 import clearwood as cw
 from clearwood.cli import main
+from clearwood.outcomes import Effect
 
 
 def run(*arguments):
@@ -103,7 +104,7 @@ def test_rules_of_effects(table, tmp_path):
     assert asked.exit_code == 1 and "outcome" in asked.stderr
     done = run("report", out, table, *trial, "--out", page, "--overwrite")
     assert done.exit_code == 0, done.stderr
-    assert "ean squared error of scores" in page.read_text("utf-8")
+    assert Effect.error[1:] in page.read_text("utf-8")
 
 
 WRONG = {

@@ -201,7 +201,7 @@ def effects():
 def test_outcomes_are_never_compared_with_effects(name, effects, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     X, _, y, *_ = trial(60)
-    with pytest.raises(InputError, match="effect_scores|not supported|leave|Errors of"):
+    with refuses(InputError):
         OUTCOMES_AS_TRUTH[name](effects, X, y)
 
 
@@ -216,12 +216,12 @@ def test_effects_are_evaluated_on_scores(effects, tmp_path):
         effects.evaluate(X[:500], model=older).fidelity
     )
     cw.report(effects, tmp_path / "page.html", X=X, y=scores, model=older)
-    assert "ean squared error of scores" in (tmp_path / "page.html").read_text("utf-8")
+    assert Effect.error[1:] in (tmp_path / "page.html").read_text("utf-8")
     errors = cw.difference(effects, older, X, scores).errors
     assert errors["old"].value == pytest.approx(np.mean(np.abs(scores - predicted)))
     # Computations return plain numbers, which are no scores.
     assert type(2 * scores) is np.ndarray and type(scores.mean()) is np.float64
-    with pytest.raises(InputError, match="effect_scores"):
+    with refuses(InputError):
         effects.evaluate(X, 2 * scores)
 
 

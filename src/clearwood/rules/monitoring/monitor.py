@@ -184,8 +184,8 @@ def monitor(
     known = y is not None or reference_y is not None
     if known and rules.outcome.estimates_truth:
         raise InputError(
-            f"True values are not compared with the task {rules.task}; leave y and "
-            "reference_y out, and use rules.evaluate(X, y) and "
+            f"True values are not compared with the task {rules.task}; leave y out, "
+            "and reference_y, and use rules.evaluate(X, y) and "
             "rules.described_on(X, y)."
         )
     if reference is None and reference_y is not None:
