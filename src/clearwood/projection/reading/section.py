@@ -240,6 +240,7 @@ def summarize_leaves(
         {
             "number": i + 1,
             "conditions": [c.text(rules.features) for c in rule.conditions],
+            "n_rows": None if leaf is None else int((leaf == i).sum()),
             "rows": _rows_text(leaves, leaf, i),
             "predictions": _predictions(predictive, rules, i),
             "observed": ""
