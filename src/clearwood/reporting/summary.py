@@ -117,7 +117,8 @@ def summarize(
             raise InputError("row is for results with rules only; leave it out.")
         alone = _summarize_alone(record, result, X, y, model, title)
         alone |= {"held_out_from": held_out_from, "show_rows": show_rows}
-        alone["on_which"] = "rows not used in the fit" if held_out_from else NEW_TO[None]
+        unused = "rows not used in the fit"
+        alone["on_which"] = unused if held_out_from else NEW_TO[None]
         return alone if show_rows else disclosed(alone)
     rules = rules_of(result, "result")
     if model is None and record is not None:
