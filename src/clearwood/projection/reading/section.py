@@ -162,9 +162,8 @@ def split_lines(result: Any, X: Any) -> dict[str, Any] | None:
         "projection/reading/splits.txt",
         is_posterior=result.reference_.is_posterior,
         depth=found.depth,
-        n_rows=len(rows),
     )
-    return {"words": words, "lines": found.lines()}
+    return {"words": words, "lines": found.lines(), "n_rows": len(rows)}
 
 
 def score_lines(result: Any, X: Any, y: Any) -> dict[str, Any]:
