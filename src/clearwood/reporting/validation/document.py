@@ -154,7 +154,8 @@ def _data(rules: RuleSet, sample: Sample) -> list[tuple[str, str]]:
     encoded, truth = sample.encoded, sample.truth
     assert truth is not None
     used = encoded[:, sorted(rules.used_features)]
-    codes = np.unique(truth, return_inverse=True)[1] if rules.classes else truth
+    # Not their positions among the labels of these rows, which vary with the sample.
+    codes = rules.outcome.codes(truth) if rules.classes else truth
     return [
         ("Date", file_date()),
         ("Rows", f"{sample.n:,}"),
