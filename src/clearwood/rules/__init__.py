@@ -16,6 +16,7 @@ from clearwood.rules.conditions import (
     region_conditions,
 )
 from clearwood.rules.evaluation.statistics import RuleStatistics
+from clearwood.rules.multi_output import MultiOutputRules, MultiOutputScores
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
@@ -50,6 +51,8 @@ __all__ = [
     "ImportancesDisplay",
     "Interval",
     "Monitoring",
+    "MultiOutputRules",
+    "MultiOutputScores",
     "PathDisplay",
     "Question",
     "RegionsDisplay",
