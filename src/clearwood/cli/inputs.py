@@ -174,8 +174,8 @@ class NewRows(NamedTuple):
 def read_saved(path: str) -> tuple[Any, Any]:
     """Content of a file written by ``--out`` or ``save``, and the rules in it."""
     from clearwood.persistence import load
-    from clearwood.rules.multi_output import MultiOutputRules
     from clearwood.rules.rule_set import rules_of
+    from clearwood.rules.several_targets import MultiOutputRules
 
     result = load(path)
     if isinstance(result, MultiOutputRules):

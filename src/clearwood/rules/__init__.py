@@ -16,11 +16,11 @@ from clearwood.rules.conditions import (
     region_conditions,
 )
 from clearwood.rules.evaluation.statistics import RuleStatistics
-from clearwood.rules.multi_output import MultiOutputRules, MultiOutputScores
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.scores import RuleScores
+from clearwood.rules.several_targets import MultiOutputRules, MultiOutputScores
 from clearwood.rules.training import Training
 from clearwood.rules.tree import BinSplit, Question, Tree, build_tree, print_tree
 

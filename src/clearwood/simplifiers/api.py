@@ -16,7 +16,7 @@ from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.outcomes import OUTCOMES, Outcome, Quantile
 from clearwood.outcomes.survival import is_survival
 from clearwood.rules import RuleSet
-from clearwood.rules.multi_output import MultiOutputRules, shapes_outputs
+from clearwood.rules.several_targets import MultiOutputRules, shapes_outputs
 from clearwood.simplifiers._common.explained_model import as_given, read_model
 from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS, deciding
 from clearwood.simplifiers.estimates import METHODS, estimated, least_rows

@@ -38,7 +38,7 @@ from clearwood.rules.building.new_rows import (
     fit_shrinkage,
     with_expectations,
 )
-from clearwood.rules.multi_output import MultiOutputRules, names_of_targets
+from clearwood.rules.several_targets import MultiOutputRules, names_of_targets
 from clearwood.simplifiers._common.cross_fitting import left_out_parts
 from clearwood.simplifiers._common.flaws import best_single_split, diagnose
 from clearwood.simplifiers._common.own_cuts import with_own_cuts_in

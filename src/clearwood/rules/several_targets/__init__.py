@@ -244,7 +244,9 @@ class MultiOutputRules(Result):
             for place, rule in enumerate(self.lists[0])
         ]
         targets = list(map(printable, self.targets))
-        return render("rules/multi_output.html", targets=targets, lines=lines)
+        return render(
+            "rules/several_targets/rule_table.html", targets=targets, lines=lines
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Rules as a pandas frame, one row each.
