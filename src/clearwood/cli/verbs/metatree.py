@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from clearwood._html.disclosure import disclosed
 from clearwood.cli import options as shared
 from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import read_labelled, split_rows
@@ -76,6 +75,7 @@ def metatree(args: Any) -> Answer:
 
 
 def _summarize(fitted: Any, split: Any, args: Any) -> dict[str, Any]:
+    from clearwood._html.disclosure import disclosed
     from clearwood.metatree.reading.annotated_tree import summarize_tree
     from clearwood.metatree.reading.compare_scores import compare_scores
 

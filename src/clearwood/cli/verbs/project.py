@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from clearwood._html.disclosure import disclosed
 from clearwood.cli import options as shared
 from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import given, read_labelled, split_rows
@@ -283,6 +282,7 @@ def _text(fitted: Any, evaluated: Any, summary: dict[str, Any]) -> str:
 
 def _uncertainty(fitted: Any) -> dict[str, Any]:
     """Uncertainty of each rule, and the choice of their number, as text."""
+    from clearwood._html.disclosure import disclosed
     from clearwood.projection.reading.section import (
         OBSERVED,
         has_common_variance,

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from clearwood._html.disclosure import disclosed
 from clearwood.cli import options as shared
 from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import given, read_labelled, split_rows
@@ -53,6 +52,7 @@ def sbfc(args: Any) -> Answer:
     """
     from sklearn.utils.multiclass import type_of_target
 
+    from clearwood._html.disclosure import disclosed
     from clearwood.sbfc import SelectiveBayesianForestClassifier
     from clearwood.sbfc.reading.section import odds_lines
 
