@@ -28,8 +28,7 @@ targets of `fresh_tables.csv` that are marked `{{}}` and have no groups. `explor
 {SECONDS} seconds and {1 - SHARE:.0%} of the rows. Its recommended model, which prints
 in full, and an explainable boosting machine with default settings (EBM, of interpret),
 fitted to the same rows, are scored on the others. *Printed* is the score that `explore`
-reports for its recommended model, ± its standard error. Seconds are wall time on a
-machine with four times as much other work as cores, so that rules were left out."""
+reports for its recommended model, ± its standard error. Seconds are wall time."""
 
 
 def tables(use):

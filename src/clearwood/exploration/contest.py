@@ -209,20 +209,21 @@ def fit_all(
     """
     boosted: list[Any] = [None] * (N_FOLDS + 1)
     entries, notes = [task.constant()], []
+    least = 0.0
     n_always = 1 + next(i for i, one in enumerate(contenders) if one.parts)
     shown = progress(contenders, len(contenders), "models", verbose)
     try:
         for number, contender in enumerate(shown):
             limit = math.inf if number < n_always else ends
             try:
-                found, models = _fit(task, contender, boosted, seed, limit)
+                found, models = _fit(task, contender, boosted, seed, limit, least)
             except ClearwoodError as error:
                 notes.append(f"{contender.title}: {error}")
                 continue
             if not found:
                 notes.append(f"{contender.title}: left out, as the time is over.")
             if contender.name == BOOSTING:
-                boosted = models
+                boosted, least = models, found[0].seconds
             # A short model may be the same as one that was not limited.
             entries += [
                 entry
@@ -240,16 +241,24 @@ def fit_all(
 
 
 def _fit(
-    task: Task, contender: Contender, boosted: list[Any], seed: int, ends: float
+    task: Task,
+    contender: Contender,
+    boosted: list[Any],
+    seed: int,
+    ends: float,
+    least: float,
 ) -> tuple[list[Entry], list[Any]]:
-    """Entries of all sizes, and the models of the folds; none if there is no time."""
+    """Entries of all sizes, and the models of the folds; none if there is no time.
+
+    ``least`` is the expected time of the first fit, in seconds.
+    """
     rows = [*task.folds, (np.arange(len(task.y)), np.arange(0))]
     answers: list[list[np.ndarray]] = []
     models: list[Any] = []
     start = time.monotonic()
     for (kept, held), boosting in zip(rows, boosted):
         began = time.monotonic()
-        each = (began - start) / max(len(models), 1)
+        each = (began - start) / len(models) if models else least
         if began + each * (len(rows) - len(models)) > ends:
             return [], []
         with warnings.catch_warnings():
