@@ -205,7 +205,7 @@ def of_sequences():
         Item("Figures 18 and 19", "an LSTM cell and the hybrids",
              protocol="Illustrations, without data."),
         characters("shakespeare", "Table 15",
-                   "Same text, the last tenth to judge by, ten epochs as in the "
+                   "Same text, the last tenth held out, ten epochs as in the "
                    "thesis.",
                    "The LSTM trained by the thesis' schedule, which depends on the "
                    "unstated number of characters to an update, is worse than with "
@@ -249,7 +249,7 @@ def characters(name, place, protocol, cause):
         if not len(own):
             continue
         for column, said in zip(("valid", "train"), both):
-            words = {"valid": "judged", "train": "learned from"}[column]
+            words = {"valid": "held out", "train": "learned from"}[column]
             cells.append(
                 cell(text.named(row), words, said, own[column], 0.03, "higher")
             )
@@ -299,7 +299,7 @@ def synthetic_series():
         "printed); HMM from one random start, as in the thesis. A difference of 0.015 "
         "nats is none.",
         tuple(cells),
-        "The LSTM is nearer to the truth than the thesis' (its gap to the parameters "
-        "that made the series is 0.010 on D_s); the thesis trains by its own schedule, "
+        "The LSTM is nearer to the truth than the thesis' (its distance from the "
+        "parameters that made the series is 0.010 on D_s); the thesis trains by its own schedule, "
         "with which an LSTM is worse on text as well (Table 15).",
     )  # fmt: skip
