@@ -300,6 +300,6 @@ def synthetic_series():
         "nats is none.",
         tuple(cells),
         "The LSTM is nearer to the truth than the thesis' (its distance from the "
-        "parameters that made the series is 0.010 on D_s); the thesis trains by its own "
-        "schedule, with which an LSTM is worse on text as well (Table 15).",
+        "parameters that made the series is 0.010 on D_s); the thesis trains by its "
+        "own schedule, with which an LSTM is worse on text as well (Table 15).",
     )  # fmt: skip
