@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.guides import blocks_of, names_of
 from tests.rules.exports import samples
 from tests.wording import refuses, same_text
 
@@ -140,6 +141,13 @@ def agree_in_java(rules, rows):
         agree(rules, rows, evaluate)
     finally:
         model.close()
+
+
+@pytest.mark.skipif(shutil.which("java") is None, reason="PMML4S runs on Java")
+def test_the_guide_runs():
+    pytest.importorskip("pypmml")
+    _, evaluated = blocks_of("serving")
+    exec(evaluated, names_of("serving"))
 
 
 def test_how_it_reads():
