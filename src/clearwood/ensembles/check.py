@@ -12,6 +12,7 @@ import numpy as np
 from clearwood._words.labels import printable
 from clearwood._words.numbers import short_text
 from clearwood.ensembles.read import read_ensemble
+from clearwood.ensembles.regions import count_regions
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelFormatError, UnsupportedModelError
 from clearwood.results import Result
@@ -133,6 +134,7 @@ def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
       trees      15, depth at most 1
       leaves     30, from -0.1 to 0.2
       splits     15
+      regions    12
       features   4, 2 of them in splits
       missing    refused
     unusual:
@@ -182,10 +184,20 @@ def _facts(e: TreeEnsemble, n_splits: np.ndarray) -> dict[str, Any]:
         "trees": f"{e.n_trees:,}, depth at most {e.max_depth:,}",
         "leaves": f"{e.n_leaves:,}, from {short_text(low)} to {short_text(high)}",
         "splits": e.n_splits,
+        "regions": _regions(e),
         "features": f"{e.n_features:,}, {np.count_nonzero(n_splits):,} of them in "
         f"splits{categorical}",
         "missing": _missing(e),
     }
+
+
+def _regions(e: TreeEnsemble) -> int | str:
+    """Their number, or two bounds where counting all would take long."""
+    found = count_regions(e)
+    if found.n_trees == e.n_trees:
+        return found.n
+    trees = f"{found.n_trees:,} tree{'s' * (found.n_trees > 1)}"
+    return f"at least {found.n:,} (of {trees}), at most 10^{found.log10_bound:.1f}"
 
 
 def _predicts(e: TreeEnsemble) -> str:
