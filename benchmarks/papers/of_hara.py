@@ -237,8 +237,8 @@ def regions():
         "regions, or a bound where counting takes longer than about a second.",
         tuple(cells),
         "The number depends on the leaves of the trees, which the text does not state: "
-        "those here have at most 128, with the rows under which no node is split "
-        "chosen out of bag.",
+        "those here have at most 128, and the number of rows under which no node is "
+        "split is selected out of bag. Not examined which forest the paper has.",
     )  # fmt: skip
 
 

@@ -91,7 +91,7 @@ class _Space:
         self._cuts: dict[int, np.ndarray] = {}
         self._column: dict[int, slice] = {}
         whole: list[int] = []
-        for d in np.unique(trees.feature[trees.feature >= 0]).tolist():
+        for d in trees.used_features.tolist():
             labels = trees.features.categories[d]
             if labels is None:
                 cuts = np.unique(trees.cut[trees.feature == d])
@@ -113,7 +113,10 @@ class _Space:
         own = regions[:, column]
         for is_left in (True, False):
             if cuts is None:
-                inside = own * (self._goes_left(node, own.shape[1]) == is_left)
+                goes_left = np.zeros(own.shape[1], dtype=bool)
+                codes = self.trees.goes_left(node)[: len(goes_left)]
+                goes_left[: len(codes)] = codes
+                inside = own * (goes_left == is_left)
                 some = inside.any(axis=1)
             else:
                 at, inside = np.searchsorted(cuts, self.trees.cut[node]), own.copy()
@@ -125,12 +128,3 @@ class _Space:
             half = regions[some]
             half[:, column] = inside[some]
             yield half
-
-    def _goes_left(self, node: int, n: int) -> np.ndarray:
-        """Whether each of the categories does."""
-        own = int(self.trees.category_set[node])
-        a, b = self.trees.category_offsets[own : own + 2]
-        left = np.zeros(n, dtype=bool)
-        known = self.trees.categories_left[a:b][:n]
-        left[: len(known)] = known
-        return left
