@@ -5,8 +5,8 @@ Usage: python -m benchmarks.papers.causes [--quick] [--fresh]
 Two settings that the texts leave open are varied on the papers' splits: whether a
 statement that occurs in several trees counts once in the penalty of FAB, as in the
 authors' program, or each time, as in their text; and whether Node Harvest selects nodes
-of the forest that is explained, or of one of shallow trees, as its R package grows. Beside
-them the regions into which the forests of 2016 divide the space.
+of the forest that is explained, or of one of shallow trees, as its R package grows.
+Beside them the regions into which the forests of 2016 divide the space.
 """
 
 from copy import copy
@@ -16,7 +16,7 @@ from benchmarks._study import Study, arguments, markdown_table, mean_and_sd
 from benchmarks.papers.cases import SIZES_2016, make_case
 from benchmarks.papers.methods import timed_fit, wrong
 from clearwood.ensembles import read_ensemble
-from clearwood.ensembles.regions import count_regions
+from clearwood.ensembles.check import count_regions
 
 FAB_ON = {"2018": ("energy",), "2016": ("xor", "energy")}
 HARVEST_ON = ("synthetic1", "higgs", "energy")
