@@ -444,7 +444,7 @@ def test_a_ranking_model_is_explained_by_its_scores_within_queries(tmp_path):
     new, _, groups = queries(seed=1)
     for model in models:
         rules = cw.simplify(model, X, y, groups=query, max_rules=6, random_state=0)
-        assert rules.statistic.startswith("They predict a ranking score of relevance")
+        assert "a ranking score" in rules.statistic
         found = rules.evaluate(new, model=model, groups=groups)
         mine, scores = rules.predict(new), np.ravel(model.predict(new))
         each = [spearmanr(mine[groups == g], scores[groups == g])[0] for g in range(60)]

@@ -50,7 +50,7 @@ LINKS = {
     "MultiClassOneVsAll": "one_vs_rest",
 }
 RANKING = (
-    "what is no ranking score of a loss that can be read",
+    "what is not known to be the sum of its trees",
     "Fit it with YetiRank, PairLogit or QueryRMSE",
 )
 SEVERAL = ("several numbers per row", "Fit one model per number, for example by RMSE")
