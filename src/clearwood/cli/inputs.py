@@ -175,8 +175,15 @@ def read_saved(path: str) -> tuple[Any, Any]:
     """Content of a file written by ``--out`` or ``save``, and the rules in it."""
     from clearwood.persistence import load
     from clearwood.rules.rule_set import rules_of
+    from clearwood.rules.several_targets import MultiOutputRules
 
     result = load(path)
+    if isinstance(result, MultiOutputRules):
+        raise InputError(
+            f"{path} has rules for several targets, {list(result.targets)}; commands "
+            "read those of one. In Python, save one of them: "
+            f"load(path)[{result.targets[0]!r}].save(other_path)."
+        )
     return result, rules_of(result, path)
 
 
