@@ -218,11 +218,8 @@ def test_curves_of_competing_risks_are_shown_as_incidences():
     expected = 1 - first.shown(3.0)[0] - second.shown(3.0)[0]
     assert curve.event_free([3.0]) == pytest.approx([expected])
     assert [one.events for one in curve.causes] == [2, 1]
-    assert list(curve.named((2.0,))) == [
-        "incidence of cause 1 at 2",
-        "incidence of cause 2 at 2",
-    ]
-    same_text([curve.text((2.0, 9.0), "years"), curve.events_text])
+    texts = [curve.text((2.0, 9.0), "years"), curve.events_text]
+    same_text([*curve.named((2.0,)), *texts])
 
 
 def test_causes_are_read_from_integers():

@@ -324,9 +324,11 @@ def curve_of(
     until = float(time[rows].max()) if rows.any() else 0.0
     curves = []
     for cause in range(1, n_causes + 1):
-        steps = kaplan_meier(time, event, weight)
-        if n_causes > 1:
-            steps = aalen_johansen(time, event, weight, cause)
+        steps = (
+            kaplan_meier(time, event, weight)
+            if n_causes == 1
+            else aalen_johansen(time, event, weight, cause)
+        )
         times, survival, error = _thinned(steps, counts, horizons)
         n_events = int(((event == cause) & rows).sum())
         number = cause if n_causes > 1 else 0

@@ -29,7 +29,6 @@ def _check_curve(place: Place, curve: SurvivalCurve) -> None:
         place["survival"].fail("others", "one per time, falling from 1 to 0")
     if len(curve.error) != n_times or min(curve.error) < 0:
         place["error"].fail("others", "one per time, at least 0")
-
     numbers = [one.cause for one in curve.causes]
     if numbers != [*range(curve.cause, curve.cause + len(numbers))]:
         place["others"].fail("others", "curves of the next causes, in order")

@@ -95,7 +95,7 @@ def test_predictions_are_the_printed_incidences(found):
     ]
     np.testing.assert_allclose(shown, incidence.reshape(50, 4), atol=1e-12)
     frame = found.rules_.to_frame()
-    assert (frame["incidence of cause 2 at 3 low"] > 0).all()
+    assert (frame[f"{shown.columns[-1]} low"] > 0).all()
 
 
 def test_rows_of_each_rule_have_their_own_estimate(found):
