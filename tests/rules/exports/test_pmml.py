@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.guides import blocks_of, names_of
 from tests.rules.exports import samples
 from tests.wording import refuses, same_text
 
@@ -134,6 +135,13 @@ def test_an_evaluator_predicts_as_the_rules_do(data):
 
     agree(rules, data.draw(samples.tables(rules)), evaluate)
     model.close()
+
+
+@pytest.mark.skipif(shutil.which("java") is None, reason="PMML4S runs on Java")
+def test_the_guide_runs():
+    pytest.importorskip("pypmml")
+    _, evaluated = blocks_of("serving")
+    exec(evaluated, names_of("serving"))
 
 
 def test_how_it_reads():
