@@ -124,8 +124,12 @@ def test_by_the_standard_it_predicts_as_the_rules_do(data):
 @settings(max_examples=10, deadline=None)
 @given(st.data())
 def test_an_evaluator_predicts_as_the_rules_do(data):
-    pypmml = pytest.importorskip("pypmml")
     rules = data.draw(samples.rule_sets())
+    agree_in_java(rules, data.draw(samples.tables(rules)))
+
+
+def agree_in_java(rules, rows):
+    pypmml = pytest.importorskip("pypmml")
     model = pypmml.Model.fromString(rules.to_pmml())
 
     def evaluate(row):
@@ -133,8 +137,10 @@ def test_an_evaluator_predicts_as_the_rules_do(data):
         shares = [found.pop(f"probability({text_of(x)})") for x in rules.classes]
         return found.popitem()[1], shares
 
-    agree(rules, data.draw(samples.tables(rules)), evaluate)
-    model.close()
+    try:
+        agree(rules, rows, evaluate)
+    finally:
+        model.close()
 
 
 @pytest.mark.skipif(shutil.which("java") is None, reason="PMML4S runs on Java")
