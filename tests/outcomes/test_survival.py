@@ -123,7 +123,7 @@ def test_targets_of_survival_are_told_from_others():
         None,
         "time",
         frame.assign(died=[1, -2]),
-        frame.assign(died=[1, 2], years=[1, 2]),
+        frame.assign(died=[1, 2]),
         frame.assign(died=[1, 0], years=[0, 1]),
         frame.assign(years=[True, False]),
     ]
@@ -225,6 +225,10 @@ def test_curves_of_competing_risks_are_shown_as_incidences():
 def test_causes_are_read_from_integers():
     y = np.array([(0, 2.5), (2, 1.0), (1, 3.0)], [("status", int), ("days", float)])
     assert is_survival(y)
+    # Columns of a frame may be two targets, unless one is named so.
+    frame = pd.DataFrame(y)
+    assert not is_survival(frame)
+    assert is_survival(frame.rename(columns={"status": "event"}))
     found = check_survival(y, 3)
     assert found.dtype == OF_CAUSES and causes_of(found).tolist() == [0, 2, 1]
     assert found["event"].tolist() == [False, False, True]

@@ -94,6 +94,9 @@ def _event_and_time(y: Any) -> tuple[str, str] | None:
     columns = _columns(y)
     for is_event in (_is_bool, _is_indicator, _is_code):
         events = [name for name in columns if is_event(np.asarray(y[name]))]
+        if is_event is _is_code and hasattr(y, "columns"):
+            # Two columns of other names may be two targets.
+            events = [name for name in events if name in ("cause", "event")]
         if len(columns) == 2 and len(events) == 1:
             (time,) = set(columns) - set(events)
             return events[0], time
@@ -155,7 +158,8 @@ def check_survival(
     y : structured array, or frame with two columns
         As made by scikit-survival's ``Surv.from_arrays(event, time)``: whether each row
         has an event, as a bool or 0 and 1, and the time of its event or censoring. Of
-        several causes of events, 0, 1, 2 and so on, as integers.
+        several causes of events, 0, 1, 2 and so on, as integers; a frame's column of
+        them is named ``event`` or ``cause``.
     n_rows : int
     name : str
         Name of the argument, for errors.
@@ -174,8 +178,8 @@ def check_survival(
             f"{name} must hold survival times: a structured array, as made by "
             "scikit-survival's Surv.from_arrays(event, time), or a frame with two "
             "columns, one that is True or 1 for an event and False or 0 for a censored "
-            "row (or the integers 1, 2 and so on for causes of events), and the time; "
-            f"found {type_text(y)}"
+            "row (or, in a column named event or cause, the integers 1, 2 and so on "
+            f"for causes of events), and the time; found {type_text(y)}"
             f"{f' with the columns {kinds}' * bool(kinds)}."
         )
     event, time = columns
