@@ -211,10 +211,10 @@ class RuleListSurvival(_SurvivalRules, _RuleList):
     number of events.
 
     Where events have several causes, ``y`` holds 0 for a censored row and 1, 2 and so
-    on for the cause, in a frame in a column named "event" or "cause". Cause 1 is that of interest: the model, and the search, are for
-    the time until it, with other events censored. Every rule is printed with the
-    cumulative incidence of each cause (Aalen and Johansen); ``predict`` and the scores
-    are for the first.
+    on for the cause, in a frame in a column named "event" or "cause". Cause 1
+    is that of interest: the model, and the search, are for the time until it, with
+    other events censored. Every rule is printed with the cumulative incidence of each
+    cause (Aalen and Johansen); ``predict`` and the scores are for the first.
 
     Parameters
     ----------
