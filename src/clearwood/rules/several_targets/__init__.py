@@ -227,26 +227,25 @@ class MultiOutputRules(Result):
         last = f"{self.n_rules}. otherwise {self._told(self.n_rules - 1)}"
         return "\n".join(map(wrapped, [*lines, last]))
 
-    def _repr_html_(self) -> str:
-        from clearwood._html import render
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        from clearwood._html.disclosure import FEW, OfRows
 
-        lines = [
-            {
+        lines = []
+        for place, rule in enumerate(self.lists[0]):
+            known, cells = rule.statistics, self._cells(place)
+            predictions = [prediction_text(own.prediction) for _, own, _ in cells]
+            means = [mean.strip(" ()") for *_, mean in cells]
+            line = {
                 "conditions": [c.text(self.features) for c in rule.conditions],
-                "cells": [
-                    (prediction_text(own.prediction), mean.strip(" ()"))
-                    for _, own, mean in self._cells(place)
-                ],
-                "rows": ""
-                if math.isnan(rule.statistics.rows)
-                else rule.statistics.rows_text,
+                "cells": list(zip(predictions, means)),
+                "rows": "" if math.isnan(known.rows) else known.rows_text,
             }
-            for place, rule in enumerate(self.lists[0])
-        ]
+            few = {"cells": [(text, "") for text in predictions], "rows": FEW}
+            rows = known.rows, known.rows_assigned
+            lines.append(OfRows(line, *rows, instead=line | few))
         targets = list(map(printable, self.targets))
-        return render(
-            "rules/several_targets/rule_table.html", targets=targets, lines=lines
-        )
+        template = "rules/several_targets/rule_table.html"
+        return template, {"targets": targets, "lines": lines}
 
     def to_frame(self) -> pd.DataFrame:
         """Rules as a pandas frame, one row each.
