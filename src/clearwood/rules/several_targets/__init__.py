@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood import codec
+from clearwood._html.disclosure import FEW, OfRows
 from clearwood._words.labels import prediction_text, printable, type_text
 from clearwood._words.numbers import short_text
 from clearwood.codec.documents import Place, parse_json
@@ -228,24 +229,20 @@ class MultiOutputRules(Result):
         return "\n".join(map(wrapped, [*lines, last]))
 
     def _page(self) -> tuple[str, dict[str, Any]]:
-        from clearwood._html.disclosure import FEW, OfRows
-
         lines = []
         for place, rule in enumerate(self.lists[0]):
             known, cells = rule.statistics, self._cells(place)
-            predictions = [prediction_text(own.prediction) for _, own, _ in cells]
-            means = [mean.strip(" ()") for *_, mean in cells]
             line = {
                 "conditions": [c.text(self.features) for c in rule.conditions],
-                "cells": list(zip(predictions, means)),
+                "values": [prediction_text(own.prediction) for _, own, _ in cells],
+                "means": [mean.strip(" ()") for *_, mean in cells],
                 "rows": "" if math.isnan(known.rows) else known.rows_text,
             }
-            few = {"cells": [(text, "") for text in predictions], "rows": FEW}
+            withheld = line | {"means": [""] * len(cells), "rows": FEW}
             rows = known.rows, known.rows_assigned
-            lines.append(OfRows(line, *rows, instead=line | few))
-        targets = list(map(printable, self.targets))
+            lines.append(OfRows(line, *rows, instead=withheld))
         template = "rules/several_targets/rule_table.html"
-        return template, {"targets": targets, "lines": lines}
+        return template, {"targets": list(map(printable, self.targets)), "lines": lines}
 
     def to_frame(self) -> pd.DataFrame:
         """Rules as a pandas frame, one row each.
