@@ -27,6 +27,7 @@ _HOME = names_in(
         "rules.explain": "explain",
         "rules.importances.permuted": "permutation_importance",
         "simplifiers.alternatives": "alternatives",
+        "simplifiers.effects": "effect_scores",
         "rules.monitoring": "monitor",
     }
 ) | {name: module for family in OWN for name, module in family.public.items()}
@@ -34,8 +35,9 @@ _HOME = names_in(
 
 _SUBMODULES = (
     "circuits", "codec", "comparison", "distributions", "datasets", "discretize",
-    "ensembles", "exceptions", "exploration", "families", "metatree", "projection",
-    "references", "reporting", "results", "rules", "sampling", "sbfc", "sequences",
+    "ensembles", "exceptions", "exploration", "families", "metatree", "mlflow",
+    "projection", "references", "reporting", "results", "rules", "sampling", "sbfc",
+    "sequences",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, "__version__"])

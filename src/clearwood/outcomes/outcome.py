@@ -88,8 +88,12 @@ class Outcome(ABC):
     # Rows
 
     def check(self, values: Any, n_rows: int, name: str = "y") -> np.ndarray:
-        """Validate true labels or values: one per row, none missing."""
+        """Validate labels or values: one per row, none missing."""
         return check_target(values, n_rows, numeric=not self.is_share, name=name)
+
+    def check_truth(self, values: Any, n_rows: int, name: str = "y") -> np.ndarray:
+        """As :meth:`check`, for true labels or values only, not those of a model."""
+        return self.check(values, n_rows, name)
 
     def codes(self, values: np.ndarray) -> np.ndarray:
         """Indices of labels in ``classes``, -1 for others; values unchanged."""
@@ -298,7 +302,10 @@ class Outcome(ABC):
         """
         parts = []
         if not math.isnan(known.agreement_assigned):
-            parts.append(f"agreement {short_text(unrounded(known.agreement_assigned))}")
+            agreement = unrounded(known.agreement_assigned)
+            # The model may be on another scale.
+            text = short_text(agreement) if agreement > -1 else "< -1"
+            parts.append(f"agreement {text}")
         if known.is_expected:
             parts.append(f"{self.shown_name} {self.expected_text(known)}")
         elif self.interval_text(known):

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from clearwood._html.disclosure import MIN_ROWS, OfRows, disclosed, is_few
 from clearwood._words.labels import printable, type_text
 from clearwood.columns.some_rows import one_row
 from clearwood.columns.sparse_tables import is_matrix
@@ -15,7 +16,6 @@ from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
 from clearwood.families import PageSection, section_of
 from clearwood.reporting.decisions import summarize_decisions
-from clearwood.reporting.disclosure import MIN_ROWS, disclosed, is_few, without_few
 from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.lead import read_model_in_words
@@ -42,11 +42,12 @@ FEWEST_SHUFFLED, MOST_SHUFFLED = 20, 1000
 """Number of rows for permutation importances on a page."""
 
 
-TRAINING, PASSED = "Training rows", "Rows passed to this report"
-"""Description of the rows of the statistics."""
-
-NEW_TO = (None, "rules", "model")
-"""For which the rows are held out: unknown, the rules alone, or the model too."""
+NEW_TO = {
+    None: "rows passed to this report",
+    "rules": "rows not used to fit the rules",
+    "model": "rows used to fit neither the model nor the rules",
+}
+"""Rows by what they are held out from: unknown, the rules alone, or the model too."""
 
 
 def summarize(
@@ -102,7 +103,7 @@ def summarize(
         raise InputError("y was passed without X; pass its rows, too.")
     if held_out_from not in NEW_TO:
         raise InputError(
-            f"held_out_from must be one of {NEW_TO}, found {held_out_from!r}."
+            f"held_out_from must be one of {(*NEW_TO,)}, found {held_out_from!r}."
         )
     record = section_of(result)
     has_rules = record is None or record.has_rules
@@ -116,7 +117,9 @@ def summarize(
             raise InputError("row is for results with rules only; leave it out.")
         alone = _summarize_alone(record, result, X, y, model, title)
         alone |= {"held_out_from": held_out_from, "show_rows": show_rows}
-        return alone if show_rows else disclosed(alone)
+        unused = "rows not used in the fit"
+        alone["on_which"] = unused if held_out_from else NEW_TO[None]
+        return disclosed(alone, show_rows)
     rules = rules_of(result, "result")
     if model is None and record is not None:
         model = record.model_of(result, X)
@@ -148,7 +151,7 @@ def summarize(
     failures = None
     if table is not None and table.of_model is not None:
         failures = summarize_failures(rules, table, table.of_model)
-    counted = TRAINING if table is None else PASSED
+    counted = "Training rows" if table is None else NEW_TO[held_out_from].capitalize()
     content = None if record is None else record.content(result, X, y)
     page: dict[str, Any] = {
         # As text, even if it looks like HTML.
@@ -162,17 +165,18 @@ def summarize(
         "rules": summarize_rules(shown, counted, is_linked=True),
         "as_found": None if table is None else _as_found(rules),
         "held_out_from": held_out_from,
+        "on_which": NEW_TO[held_out_from],
         "last_line": LAST_LINE[type(rules)],
         "family": record,
         "section": content,
         "scores": scores,
         "survival": survival,
-        "decisions": summarize_decisions(rules, table, pos_label, threshold, show_rows),
+        "decisions": summarize_decisions(rules, table, pos_label, threshold),
         "failures": failures,
         # A section reports its sizes itself.
         "path": None if record is not None else summarize_path(result, table),
         "history": summarize_history(result),
-        "tree": _tree(result, table, row, show_rows),
+        "tree": _tree(result, table, row),
         "row": explained,
         "importances": None
         if record is not None
@@ -185,7 +189,7 @@ def summarize(
     few = any(is_few(one.rows_assigned) or is_few(one.rows) for one in known)
     withheld = MIN_ROWS * (few and not show_rows)
     page |= {"words": words_of(page), "show_rows": show_rows, "withheld": withheld}
-    return page if show_rows else disclosed(page)
+    return disclosed(page, show_rows)
 
 
 def _summarize_alone(
@@ -275,9 +279,7 @@ def _explained(result: Any, rules: RuleSet, row: Any) -> dict[str, Any] | None:
     return {"explanation": explanation, "sure": sure}
 
 
-def _tree(
-    result: Any, table: Table | None, row: Any, show_rows: bool
-) -> dict[str, Any] | None:
+def _tree(result: Any, table: Table | None, row: Any) -> OfRows | None:
     """Diagram of a tree or list; None for other rules, or nodes of few rows."""
     if tree_of(result) is None:
         return None
@@ -286,8 +288,7 @@ def _tree(
     if table is not None:
         rows, known = table.rows, table.of_model if table.y is None else table.y
     tree = draw_tree(result, rows, known, row=way)
-    shown = tree if show_rows else without_few(tree)
-    return None if shown is None else summarize_tree(shown)
+    return OfRows(summarize_tree(tree), *(node.rows for node in tree.nodes))
 
 
 def _importances(

@@ -296,6 +296,8 @@ class RuleSet(Editable, Exportable, Storable, Result):
     def predict_survival_function(self, X: Any, times: Any) -> np.ndarray:
         """Survival probabilities of each row at some times.
 
+        Where events have several causes, the probability of none of them.
+
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
@@ -306,6 +308,28 @@ class RuleSet(Editable, Exportable, Storable, Result):
         -------
         ndarray of shape (n_samples, n_times)
         """
+        where = self._times(times)
+        curves = np.array([rule.curve.event_free(where) for rule in self])  # type: ignore
+        return curves[self.apply(X)]
+
+    def predict_cumulative_incidence(self, X: Any, times: Any) -> np.ndarray:
+        """Cumulative incidence of each cause of events at some times, for each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        times : array-like of shape (n_times,)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_causes, n_times)
+        """
+        where = self._times(times)
+        curves = [[one.at(where) for one in rule.curve.causes] for rule in self]  # type: ignore
+        return 1.0 - np.array(curves)[self.apply(X)]
+
+    def _times(self, times: Any) -> np.ndarray:
+        """Validated times for survival curves, which every rule must have."""
         if not self.outcome.horizons:
             raise InputError("These rules are not for survival; use predict.")
         try:
@@ -319,8 +343,7 @@ class RuleSet(Editable, Exportable, Storable, Result):
                 "A rule has no survival curve, as it was added by hand; fit the rules "
                 "again."
             )
-        curves = np.array([rule.curve.at(where) for rule in self])  # type: ignore
-        return curves[self.apply(X)]
+        return where
 
     def evaluate_survival(self, X: Any, y: Any, *, y_train: Any = None) -> Any:
         """Score the survival curves of the rules on new rows, by scikit-survival.
@@ -425,7 +448,9 @@ class RuleSet(Editable, Exportable, Storable, Result):
         return self.text_of(rule)
 
     @warned_once()
-    def evaluate(self, X: Any, y: Any = None, *, model: Any = None) -> RuleScores:
+    def evaluate(
+        self, X: Any, y: Any = None, *, model: Any = None, groups: Any = None
+    ) -> RuleScores:
         """Score the rules on a table: error, fidelity, coverage and overlap.
 
         Parameters
@@ -440,14 +465,18 @@ class RuleSet(Editable, Exportable, Storable, Result):
         model : model, callable, path or array-like of shape (n_samples,), optional
             The model that the rules approximate, its file, or its predictions, for
             ``fidelity``.
+        groups : array-like of shape (n_samples,), optional
+            Group of each row, such as the query of a ranking model, for
+            ``rank_correlation`` with the model's scores.
 
         Returns
         -------
         RuleScores
         """
-        from clearwood.rules.evaluation.tables import scored
+        from clearwood.rules.evaluation.tables import ranked, scored
 
-        return scored(self, X, y, model)
+        scores = scored(self, X, y, model)
+        return scores if groups is None else ranked(scores, self, X, model, groups)
 
     @warned_once()
     def described_on(
@@ -513,14 +542,17 @@ class RuleSet(Editable, Exportable, Storable, Result):
         with warnings.catch_warnings():
             # A model may know classes that no rule predicts.
             warnings.simplefilter("ignore", UnknownCategoriesWarning)
-            return self.check_target(predicted, n_rows, "the model")
+            found = self.outcome.check(predicted, n_rows, "the model")
+            return self._known(found, "the model")
 
     def check_target(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Validate true labels or values, one per row."""
-        array = self.outcome.check(values, n_rows, name)
+        return self._known(self.outcome.check_truth(values, n_rows, name), name)
+
+    def _known(self, values: np.ndarray, name: str) -> np.ndarray:
         if self.classes:
-            check_known_labels(array, self.classes, name, "rules")
-        return array
+            check_known_labels(values, self.classes, name, "rules")
+        return values
 
     def __str__(self) -> str:
         return self.to_text(MOST_CATEGORIES)

@@ -64,7 +64,10 @@ def rules_to_dict(rule_set: RuleSet) -> dict[str, Any]:
         "classes": codec.LABELS.write(rule_set.classes),
     }
     if isinstance(rule_set.outcome, Survival):
-        document["survival"] = OF_OUTCOME.write(vars(rule_set.outcome))
+        known = vars(rule_set.outcome).items()
+        document["survival"] = OF_OUTCOME.write(
+            {k: v for k, v in known if k != "n_causes" or v > 1}
+        )
     if isinstance(rule_set.outcome, Quantile):
         document["quantile"] = rule_set.outcome.level
     codec.FEATURES.write(vars(rule_set).get, document)
@@ -146,10 +149,11 @@ def file_text(rules: RuleSet) -> str:
     """Text of a file of rules: their JSON, with the date."""
     document = RULES.write(rules)
     head = {key: document[key] for key in ("format", "version", "clearwood")}
-    return _json_text(head | {"date": file_date()} | document)
+    return json_text(head | {"date": file_date()} | document)
 
 
-def _json_text(document: dict[str, Any]) -> str:
+def json_text(document: dict[str, Any]) -> str:
+    """A document as text of a file."""
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -165,7 +169,7 @@ class Storable:
 
     def to_json(self: Any) -> str:
         """The rules as JSON text (schema: ``clearwood/rules/rule_set.schema.json``)."""
-        return _json_text(RULES.write(self))
+        return json_text(RULES.write(self))
 
     @classmethod
     def from_json(cls, text: str) -> RuleSet:

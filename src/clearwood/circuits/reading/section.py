@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._html.disclosure import single_rows
 from clearwood._words.labels import printable
 from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit
@@ -60,18 +61,8 @@ FARTHEST = 1.5
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     """Components, dependent columns, and anomalies.
 
-    Parameters
-    ----------
-    result : fitted estimator
-        With ``circuit_``, such as a MiniSPN.
-    X : array-like or frame of shape (n_samples, n_features), optional
-        Rows to evaluate the density on, and to find anomalies in.
-    y : array-like of shape (n_samples,), optional
-        Classes of these rows, for a classifier.
-
-    Returns
-    -------
-    dict
+    ``X`` are the rows to evaluate the density on, and to find anomalies in; ``y`` their
+    classes, for a classifier.
     """
     circuit = circuit_from(result)
     values = None if X is None else rows_of(result, X, y)
@@ -80,6 +71,10 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     pairs = strongest_pairs(strength)
     order = dependence_order(strength)
     entries = [group for group in (part, *part.groups) if group.clusters]
+    rows = None
+    if values is not None:
+        rows = summarize_rows(circuit, values, X)
+        rows["surprising"] = single_rows(rows["surprising"])
     return {
         "tiles": _tiles(circuit, part, _n_pairs(circuit, pairs)),
         "groups": len(part.groups),
@@ -101,7 +96,8 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "pairs": _pairs(pairs, circuit.features),
         "independent": is_independent(circuit.root, circuit.table.numbers),
         "farthest": FARTHEST,
-        "rows": None if values is None else summarize_rows(circuit, values, X),
+        "of_fit": False,
+        "rows": rows,
     }  # fmt: skip
 
 

@@ -51,9 +51,26 @@ def rules_to_sql(
     if probabilities and not (rule_set.classes or rule_set.outcome.horizons):
         raise InputError("These rules predict a number; they have no probabilities.")
     writer = SqlWriter(dialect, rule_set.features)
-    text = writer.finished(_sql(rule_set, writer, table, probabilities))
+    return _with_notes(rule_set, writer, _sql(rule_set, writer, table, probabilities))
+
+
+def outputs_to_sql(
+    lists: Sequence[RuleSet], dialect: str = "standard", *, table: str | None = None
+) -> str:
+    """See :meth:`clearwood.MultiOutputRules.to_sql`."""
+    writer = SqlWriter(dialect, lists[0].features)
+    columns = [
+        (f"prediction {one.target}", _list_columns(one, writer, False)[0][1])
+        for one in lists
+    ]
+    source = None if table is None else writer.name(table)
+    return _with_notes(lists[0], writer, query(columns, source, writer))
+
+
+def _with_notes(rule_set: RuleSet, writer: SqlWriter, text: str) -> str:
+    """The text in its dialect, below what the columns are."""
     notes = [comment("--", f"{name}: {words}") for name, words in rule_set.glossary()]
-    return "\n".join([*notes, text])
+    return "\n".join([*notes, writer.finished(text)])
 
 
 def _sql(
@@ -83,9 +100,10 @@ def _list_columns(
     if not rule_set.classes:
         case = writer.case(rule_set, writer.number_of(_value_of))
         columns = [("prediction", writer.as_double(case))]
-        for horizon in rule_set.outcome.horizons if probabilities else ():
-            case = writer.case(rule_set, writer.number_of(_survival_at(horizon)))
-            columns.append((f"survival {horizon:g}", writer.as_double(case)))
+        curve, horizons = rule_set.otherwise.curve, rule_set.outcome.horizons
+        for name in curve.named(horizons) if curve and probabilities else ():
+            case = writer.case(rule_set, writer.number_of(_shown_as(name, horizons)))
+            columns.append((name, writer.as_double(case)))
         return columns
     predicted = writer.case(rule_set, lambda rule: writer.label(rule.prediction))
     columns = [("prediction", predicted)]
@@ -439,8 +457,8 @@ def _value_of(rule: Rule) -> float:
     return float(rule.prediction)
 
 
-def _survival_at(horizon: float) -> Callable[[Rule], float]:
-    return lambda rule: float(rule.curve.at([horizon])[0])  # type: ignore[union-attr]
+def _shown_as(name: str, horizons: Sequence[float]) -> Callable[[Rule], float]:
+    return lambda rule: rule.curve.named(horizons)[name][0]  # type: ignore[union-attr]
 
 
 def _share_of(k: int) -> Callable[[Rule], float]:

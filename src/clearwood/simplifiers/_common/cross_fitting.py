@@ -84,7 +84,7 @@ def cross_fit(
     if len(training) < N_FOLDS or no_choice:
         return None
     try:
-        parts = list(_left_out(method, training))
+        parts = list(left_out_parts(method, training))
     except InterruptedFitWarning:
         warnings.warn(
             "The fit was interrupted during cross-fitting. The rules are complete, but "
@@ -103,7 +103,7 @@ def cross_fit(
     return shrinkage.means(), with_estimates
 
 
-def _left_out(
+def left_out_parts(
     method: BaseRuleExtractor, training: Training
 ) -> Iterator[tuple[Any, Training, Training]]:
     """Rules of a part of the rows, these rows, and those that were left out."""
