@@ -39,6 +39,12 @@ def iris():
     return pd.DataFrame(X), y
 
 
+def several():
+    rules = numbers_rules()
+    named = rules.with_target("<a>"), rules.with_target("b")
+    return cw.rules.MultiOutputRules(named)
+
+
 def forest():
     X, y = iris()
     return RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, y)
@@ -110,6 +116,8 @@ RESULTS = {
     "Explanation": lambda: cw.explain(classes_rules(), ROWS[0]),
     "Importances": lambda: cw.permutation_importance(forest_rules(), iris()[0]),
     "RuleScores": lambda: classes_rules().evaluate(ROWS, LABELS),
+    "MultiOutputRules": several,
+    "MultiOutputScores": lambda: several().evaluate(np.eye(2), np.eye(2)),
     "Stability": lambda: Stability(
         "classification", 2, False, 0.9, 0.1, 0.8,
         (RuleStability(1, "<a> > 1", "ill", 0.5, 1),), {"<a>": 2}, (3, 3), 3,
@@ -209,7 +217,7 @@ def test_it_is_a_table_and_a_page(name, tmp_path):
 @each
 def test_what_predicts_is_saved_and_the_rest_names_the_remedy(name, tmp_path):
     result = RESULTS[name]()
-    if isinstance(result, cw.RuleSet | Circuit):
+    if isinstance(result, cw.RuleSet | cw.rules.MultiOutputRules | Circuit):
         cw.save(result, tmp_path / "file")
         assert str(cw.load(tmp_path / "file")) == str(result)
     else:

@@ -27,6 +27,7 @@ _HOME = names_in(
         "rules.explain": "explain",
         "rules.importances.permuted": "permutation_importance",
         "simplifiers.alternatives": "alternatives",
+        "simplifiers.effects": "effect_scores",
         "rules.monitoring": "monitor",
     }
 ) | {name: module for family in OWN for name, module in family.public.items()}

@@ -16,7 +16,7 @@ from clearwood.ensembles import ModelCheck
 from clearwood.ensembles import check as check_model
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.families import families, saving_module
-from clearwood.rules import RuleSet
+from clearwood.rules import MultiOutputRules, RuleSet
 from clearwood.rules.training import HASHES
 
 HEAD = {"kind", "format", "version", "clearwood", "date"}
@@ -24,6 +24,9 @@ HEAD = {"kind", "format", "version", "clearwood", "date"}
 
 OURS = b"PK\x03\x04", b'"clearwood.rule_set"', b"model.json"
 """Signatures of a zip file, of saved rules, and of our archives."""
+
+OF_SEVERAL = b'"clearwood.multi_output_rules"'
+"""Signature of saved rules for several targets."""
 
 
 def codec_of(kind: str) -> Saved | None:
@@ -41,7 +44,7 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
 
     Parameters
     ----------
-    result : RuleSet, Circuit or fitted estimator
+    result : RuleSet, MultiOutputRules, Circuit or fitted estimator
         Rules are written as JSON; estimators as a zip of JSON and arrays: simplifiers
         (with rules and trees of all sizes, without the ensemble), meta-trees,
         projections, selective Bayesian forests, sum-product networks, hidden Markov
@@ -61,7 +64,7 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     >>> print(cw.load(path))
     1. otherwise 3.5
     """
-    if isinstance(result, RuleSet):
+    if isinstance(result, RuleSet | MultiOutputRules):
         result.save(path, overwrite=overwrite)
     elif saved := codec_of(kind := type(result).__name__):
         from clearwood.codec.archive import write_archive
@@ -105,9 +108,9 @@ def load(path: str | Path, *, max_memory: int | None = None) -> Any:
 
 def _load(path: str | Path) -> Any:
     with open_plain(path) as file:
-        is_zip = file.read(4) == OURS[0]
-    if not is_zip:
-        return RuleSet.load(path)
+        start = file.read(200)
+    if not start.startswith(OURS[0]):
+        return (MultiOutputRules if OF_SEVERAL in start else RuleSet).load(path)
     from clearwood.codec.archive import read_archive
 
     try:
@@ -166,8 +169,12 @@ def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
         found = load(model, max_memory=max_memory)
     except ModelFormatError as error:
         return ModelCheck(str(model), problem=str(error))
-    rules = getattr(found, "rules_", found)
     facts: dict[str, Any] = {"kind": type(found).__name__, "written": _written(model)}
+    if isinstance(found, MultiOutputRules):
+        facts["predicts"] = f"values of {', '.join(found.targets)}"
+        facts["rules"] = f"{found.n_rules:,}"
+        return ModelCheck(str(model), facts=facts)
+    rules = getattr(found, "rules_", found)
     if not isinstance(rules, RuleSet):
         return ModelCheck(str(model), facts=facts)
     predictions = ", ".join(map(str, rules.classes)) or f"values of {rules.target}"
@@ -197,4 +204,6 @@ def is_saved(path: str | Path) -> bool:
     with open_plain(path) as file:
         start = file.read(200)
     archive, rules, document = OURS
-    return document in start if start.startswith(archive) else rules in start
+    if start.startswith(archive):
+        return document in start
+    return rules in start or OF_SEVERAL in start

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.nodes import Product, Sum
+from clearwood.circuits.queries.conditioning import known
+from clearwood.circuits.queries.covariances import Coordinates, coordinate_moments
 from clearwood.distributions import (
     Bernoulli,
     Categorical,
@@ -105,6 +107,17 @@ def random_rows(rng, circuit, n_rows, missing=0.3):
     values = np.column_stack(columns).astype(float)
     values[rng.random(values.shape) < missing] = np.nan
     return values
+
+
+def moments(circuit, values):
+    """Means and covariances of all entries of rows; levels are their numbers."""
+    coordinates = Coordinates.from_levels([
+        None if labels is None else np.arange(float(len(labels)))[:, None]
+        for labels in circuit.features.categories
+    ])  # fmt: skip
+    mean, covariance = coordinate_moments(circuit, values, coordinates)
+    values = known(circuit, values)
+    return np.where(np.isnan(values), mean, values), covariance
 
 
 def shares(rng, n, zeros=False):

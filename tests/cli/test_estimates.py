@@ -12,6 +12,7 @@ from tests.wording import same_text
 
 import clearwood as cw
 from clearwood.cli import main
+from clearwood.outcomes import Effect
 
 
 def run(*arguments):
@@ -87,15 +88,23 @@ def test_rules_of_effects(table, tmp_path):
     assert rules.task == "effect" and "drug" not in rules.features.names
     young = pd.DataFrame({"age": [40, 80], "ward": ["north", "north"]})
     assert np.abs(rules.predict(young) - [0, -1]).max() < 0.4
-    scored = run("evaluate", out, table)
-    assert scored.exit_code == 1
-    assert "task='effect'" in scored.stderr
+    trial = ("--treatment", "drug", "--propensity", 0.5)
+    scored = run("evaluate", out, table, *trial)
+    assert scored.exit_code == 0, scored.stderr
+    assert re.search(r"-\d.* observed", scored.stdout) and "error" in scored.stdout
+    outcomes = run("evaluate", out, table, "--target", "pain")
+    assert outcomes.exit_code == 2 and "--treatment" in outcomes.stderr
+    unknown = run("evaluate", out, table, "--treatment", "pill")
+    assert unknown.exit_code == 1 and "'pill'" in unknown.stderr
     page = tmp_path / "page.html"
     assert run("report", out, table, "--out", page).exit_code == 0
     # Outcomes are no effects.
     assert "Mean squared error" not in page.read_text("utf-8")
     asked = run("report", out, table, "--target", "pain", "--out", page, "--overwrite")
     assert asked.exit_code == 1 and "outcome" in asked.stderr
+    done = run("report", out, table, *trial, "--out", page, "--overwrite")
+    assert done.exit_code == 0, done.stderr
+    assert Effect.error[1:] in page.read_text("utf-8")
 
 
 WRONG = {

@@ -1,4 +1,5 @@
 import json
+import re
 import sys
 import types
 
@@ -45,6 +46,9 @@ def test_tree_scores_and_files_come_out(table, frame, tmp_path):
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
     same_lines(result.stdout)
+    # The printed numbers of rows are of those held out.
+    counts = re.findall(r"\((\d+) rows?", result.stdout)
+    assert sum(map(int, counts)) == 30
     kept = RuleSet.load(rules)
     assert kept.target == "state"
     X = frame[["dose", "age", "hue"]]
@@ -94,6 +98,9 @@ def test_json_is_the_same_again_and_holds_the_size_path(table, frame):
     gap = rules.predict(kept.X_test) - kept.y_test
     rmse = float(np.sqrt((gap**2).mean()))
     assert found["scores"]["proxy"]["rmse"] == pytest.approx(rmse)
+    counted = RuleSet.from_json(json.dumps(found["rules_held_out"]))
+    assert counted.n_rows == len(kept.y_test) < rules.n_rows
+    assert [r.conditions for r in counted] == [r.conditions for r in rules]
 
 
 def test_a_list_comes_out(table, frame, tmp_path):

@@ -21,7 +21,11 @@ from clearwood.distributions import (
     NormalEmission,
 )
 from clearwood.distributions.categorical import log_dirichlet, mode_of_rows
-from clearwood.sequences.states_over_time import filter_states, smooth_states
+from clearwood.sequences.states_over_time import (
+    StateEvidence,
+    filter_states,
+    smooth_states,
+)
 
 EXACT = 1e-12
 
@@ -38,11 +42,12 @@ def test_golden_columns_of_switches(name):
     seen = observed([x])
     emission, table = coins(7), coin_parameters(facts["emission"])
     log_rows = emission.log_likelihood(table, seen.values)
-    given = np.array(facts[f"initial_{start}"]), np.array(facts["transition"]), log_rows
-    filtered, log_p = filter_states(*given, row=seen.row)
+    initial, transition = np.array(facts[f"initial_{start}"]), facts["transition"]
+    given = StateEvidence(initial, np.array(transition), log_rows, row=seen.row)
+    filtered, log_p = filter_states(given)
     near(filtered, wanted["filtered"])
     near(log_p, [wanted["log_likelihood_x"]])
-    smoothed, pairs, _ = smooth_states(*given, row=seen.row)
+    smoothed, pairs, _ = smooth_states(given)
     near(smoothed, wanted["smoothed"])
     near(pairs, np.sum(wanted["pairwise"], axis=0))
     ahead = filtered @ given[1] @ emission.expected(table)[:, 1::2]
@@ -57,11 +62,12 @@ def test_golden_normal_columns(name):
     table = normal_parameters(p["means"], p["covariances"])
     log_rows = normal(2).log_likelihood(table, values)
     near(log_rows, parts(case["per_sequence"], "log_density"))
-    given = np.array(p["initial"]), np.array(p["transition"]), log_rows, lengths
-    filtered, log_p = filter_states(*given)
+    initial, transition = np.array(p["initial"]), np.array(p["transition"])
+    given = StateEvidence(initial, transition, log_rows, lengths)
+    filtered, log_p = filter_states(given)
     near(filtered, parts(case["per_sequence"], "filtered"))
     near(log_p, [part["log_likelihood"] for part in case["per_sequence"]])
-    near(smooth_states(*given)[0], parts(case["per_sequence"], "smoothed"))
+    near(smooth_states(given)[0], parts(case["per_sequence"], "smoothed"))
     if len(lengths) == 1:
         ahead = filtered @ given[1] @ normal(2).expected(table)
         near(ahead, case["per_sequence"][0]["predictive_mean"][1:])

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from tests.reporting.results import ROWS, classes_rules
-from tests.test_result_contract import LABELS, RESULTS, iris
+from tests.test_result_contract import LABELS, RESULTS, iris, projected
 
 import clearwood as cw
 
@@ -62,16 +62,33 @@ def estimator_pages():
         "meta-tree": (cw.MetaTreeClassifier(random_state=0).fit(X, y), rows),
         "linear": (linear.fit(X, y), rows),
         "markov": (markov.fit(steps), {"X": steps}),
+        "projected": (projected(), {"X": iris()[0], "y": y}),
+        "meta-forest": (cw.MetaForestClassifier(random_state=0).fit(X, y), rows),
     }
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pages")
-    made = {name: (make(), {}) for name, make in RESULTS.items()}
+def estimators():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # short chains
-        made |= estimator_pages()
+        return estimator_pages()
+
+
+@pytest.mark.parametrize("held_out_from", [None, "model"])
+def test_pages_state_whether_their_rows_are_held_out(
+    estimators, held_out_from, tmp_path
+):
+    for name, (result, rows) in estimators.items():
+        path = tmp_path / f"{name}.html"
+        cw.report(result, path, **rows, held_out_from=held_out_from)
+        is_unknown = "passed to this report" in path.read_text("utf-8")
+        assert is_unknown == (held_out_from is None), name
+
+
+@pytest.fixture(scope="module")
+def pages(estimators, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    made = {name: (make(), {}) for name, make in RESULTS.items()} | estimators
     for name, (result, rows) in made.items():
         path = folder / f"{name}.html"
         cw.report(result, path, **rows)

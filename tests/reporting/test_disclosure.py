@@ -127,6 +127,17 @@ def test_a_group_of_few_rows_has_no_errors(few, tmp_path):
     assert "&lt; 5" not in page_of(tmp_path, found, show_rows=True)
 
 
+def test_a_leaf_of_a_projection_with_few_rows_has_no_mean(tmp_path):
+    X = patients(60, a=np.arange(60.0))
+    tree = cw.ProjectedTreeRegressor(n_leaf_nodes=2, random_state=0)
+    tree.fit(X, 1000.0 * (X["a"] > 30))
+    few = X.iloc[28:60]
+    page = page_of(tmp_path, tree, X=few, y=few["a"])
+    leaves = page[page.index("Prediction of each leaf") :]
+    assert "&lt; 5" in leaves[: leaves.index("</section>")]
+    assert "&lt; 5" not in page_of(tmp_path, tree, X=X, y=X["a"])
+
+
 def test_content_keeps_all_else():
     content = {
         "n_rows": 2,

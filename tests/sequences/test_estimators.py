@@ -456,8 +456,7 @@ def test_values_that_many_cells_share_are_point_masses(algorithm, covariance_typ
     assert hmm.means_[:, 0] == pytest.approx([9.0, 9.0], abs=1.0)
     found, states = hmm.sample(4000, random_state=0)
     assert (found[states == wet, 0] == 0).mean() == pytest.approx(at[wet, 1], abs=0.04)
-    given = hmm._given(X, None)
-    filtered = filter_states(**given)[0]
+    filtered = filter_states(hmm._given(X, None))[0]
     means = np.column_stack([at[:, 0] * hmm.means_[:, 0], hmm.means_[:, 1]])
     ahead = hmm.transmat_ @ means
     near(hmm.predict_next(X, average=False), filtered @ ahead, 1e-9)

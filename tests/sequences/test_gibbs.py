@@ -20,9 +20,10 @@ from clearwood.sequences.sequence_model import (
     Observed,
     SequencePrior,
     StateModel,
-    recursions,
+    evidence_of,
 )
 from clearwood.sequences.states_over_time import (
+    StateEvidence,
     filter_states,
     log_likelihoods,
     state_counts,
@@ -44,7 +45,9 @@ def test_golden_posterior_without_parameters(name):
     for draw in map(StateModel, *drawn_parameters(chains)):
         log_rows = emission.log_likelihood(draw.emission, seen.values)
         filtered, _ = filter_states(
-            draw.startprob, draw.transmat, log_rows, seen.lengths, row=seen.row
+            StateEvidence(
+                draw.startprob, draw.transmat, log_rows, seen.lengths, row=seen.row
+            )
         )
         ahead = filtered[-1] @ draw.transmat @ draw.emission
         gap = draw.emission[0, 0] - draw.emission[1, 0]
@@ -205,7 +208,7 @@ def test_the_reference_is_the_likeliest_draw():
             StateSampler(seen, prior, 2), 6, n_warmup=0, n_chains=3, random_state=0
         )
     found = [
-        log_likelihoods(**recursions(seen, draw, prior.emission)).sum()
+        log_likelihoods(evidence_of(seen, draw, prior.emission)).sum()
         for draw in map(StateModel, *drawn_parameters(chains))
     ]
     # Each is told with the draw after it.

@@ -7,6 +7,7 @@ from tests.sequences.made import normal, normal_parameters, rows_of
 
 from clearwood.sequences.next_symbols import symbol_table
 from clearwood.sequences.states_over_time import (
+    StateEvidence,
     filter_states,
     most_probable_states,
     smooth_states,
@@ -24,12 +25,13 @@ def test_golden_tables(name):
     log_rows = normal(2).log_likelihood(
         normal_parameters(p["means"], p["covariances"]), values
     )
-    given = np.array(p["initial"]), np.array(p["transition"]), log_rows
-    filtered, _ = filter_states(*given)
+    initial, transition = np.array(p["initial"]), np.array(p["transition"])
+    given = StateEvidence(initial, transition, log_rows)
+    filtered, _ = filter_states(given)
     weight = {
-        "smoothed": smooth_states(*given)[0],
+        "smoothed": smooth_states(given)[0],
         "filtered": filtered,
-        "hard_viterbi": np.eye(2)[most_probable_states(*given)[0]],
+        "hard_viterbi": np.eye(2)[most_probable_states(given)[0]],
     }[name]
     same, following = (symbol_table(weight, symbols, 3, ahead=n) for n in (0, 1))
     for found, key in (

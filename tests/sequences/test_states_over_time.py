@@ -12,6 +12,7 @@ from tests.wording import refuses
 from clearwood.exceptions import InputError
 from clearwood.sequences import states_over_time
 from clearwood.sequences.states_over_time import (
+    StateEvidence,
     expected_counts,
     filter_states,
     kind_counts,
@@ -48,20 +49,20 @@ def golden(name):
 def test_golden_states(name, dense):
     wanted, (startprob, transmat, table), row, lengths = golden(name)
     given = (startprob, transmat, table[row]) if dense else (startprob, transmat, table)
-    kinds = {} if dense else {"row": row}
-    filtered, log_p = filter_states(*given, lengths, **kinds)
+    seen = StateEvidence(*given, lengths, None if dense else row)
+    filtered, log_p = filter_states(seen)
     near(filtered, parts(wanted, "filtered"))
     near(log_p, [part["log_likelihood"] for part in wanted])
-    smoothed, pairs, log_p = smooth_states(*given, lengths, **kinds)
+    smoothed, pairs, log_p = smooth_states(seen)
     near(smoothed, parts(wanted, "smoothed"))
     near(log_p, [part["log_likelihood"] for part in wanted])
     pairwise = [np.array(m) for part in wanted for m in part["pairwise"]]
     near(pairs, sum(pairwise, np.zeros_like(pairs)))
-    states, log_joint = most_probable_states(*given, lengths, **kinds)
+    states, log_joint = most_probable_states(seen)
     near(log_joint, [part["viterbi_log_joint"] for part in wanted])
     for part, own in zip(wanted, np.split(states, np.cumsum(lengths)[:-1])):
         assert own.tolist() in part["viterbi_paths"]
-    counts = expected_counts(*given, lengths, **kinds)
+    counts = expected_counts(seen)
     near(counts.start, sum(np.array(part["smoothed"][0]) for part in wanted))
     near(counts.rows.sum(axis=0), smoothed.sum(axis=0))
 
@@ -71,11 +72,11 @@ def test_golden_long_sequence():
     startprob, transmat, emission = model(wanted["model"])
     t = np.arange(wanted["T"])
     row = ((t * t + 3 * t) // 5 + t // 7) % 4
-    given = startprob, transmat, log_table(emission)
-    filtered, log_p = filter_states(*given, row=row)
-    smoothed, _, _ = smooth_states(*given, row=row)
+    seen = StateEvidence(startprob, transmat, log_table(emission), row=row)
+    filtered, log_p = filter_states(seen)
+    smoothed, _, _ = smooth_states(seen)
     near(log_p, wanted["log_likelihood"], atol=1e-9)
-    near(most_probable_states(*given, row=row)[1], wanted["viterbi_log_joint"], 1e-9)
+    near(most_probable_states(seen)[1], wanted["viterbi_log_joint"], 1e-9)
     near(smoothed.sum(axis=0), wanted["expected_occupancy"], atol=1e-9)
     for found, name in ((filtered, "filtered"), (smoothed, "smoothed")):
         for step, values in wanted[name].items():
@@ -84,32 +85,33 @@ def test_golden_long_sequence():
 
 def test_what_is_impossible_stays_in_its_sequence():
     startprob, transmat, emission = model("k3_m3_zeros")
-    given, row = (
-        (startprob, transmat, log_table(emission)),
-        np.array([2, 0, 1, 0, 1, 1]),
-    )
+    row = np.array([2, 0, 1, 0, 1, 1])
+    seen = StateEvidence(startprob, transmat, log_table(emission), [3, 3], row)
+    last = seen._replace(lengths=None, row=row[3:])
+    # Steps that cannot be there count as not seen: 2 cannot begin, 0 may follow.
+    unseen = seen._replace(lengths=None, row=np.array([3, 0, 1]))
     for find in (filter_states, smooth_states, most_probable_states):
-        *states, log_p = find(*given, [3, 3], row=row)
-        alone = find(*given, row=row[3:])
+        *states, log_p = find(seen)
+        alone = find(last)
         assert log_p.tolist() == [-np.inf, alone[-1][0]]
         assert np.isfinite(states[0]).all()
         near(states[0][3:], alone[0])
-        # Steps that cannot be there count as not seen: 2 cannot begin, 0 may follow.
-        near(states[0][:3], find(*given, row=np.array([3, 0, 1]))[0])
-    states, log_p = sample_states(np.random.default_rng(0), *given, [3, 3], row=row)
+        near(states[0][:3], find(unseen)[0])
+    states, log_p = sample_states(np.random.default_rng(0), seen)
     assert log_p[0] == -np.inf
 
 
 def test_what_only_an_unlikely_state_explains():
     """Shares of the likeliest state would underflow; the state is not impossible."""
-    given = np.array([1.0, 0.0]), np.eye(2), np.array([[-1000.0, 3.0], [-900.0, 5.0]])
-    filtered, log_p = filter_states(*given)
+    log_emission = np.array([[-1000.0, 3.0], [-900.0, 5.0]])
+    seen = StateEvidence(np.array([1.0, 0.0]), np.eye(2), log_emission)
+    filtered, log_p = filter_states(seen)
     near(filtered, [[1.0, 0.0]] * 2)
     near(log_p, [-1900.0])
-    smoothed, pairs, _ = smooth_states(*given)
+    smoothed, pairs, _ = smooth_states(seen)
     near(smoothed, filtered)
     near(pairs, [[1.0, 0.0], [0.0, 0.0]])
-    assert sample_states(np.random.default_rng(0), *given)[0].tolist() == [0, 0]
+    assert sample_states(np.random.default_rng(0), seen)[0].tolist() == [0, 0]
 
 
 @st.composite
@@ -129,10 +131,10 @@ def models(draw):
 @given(models())
 def test_states_are_those_of_all_paths(case):
     startprob, transmat, log_emission, lengths = case
-    given = startprob, transmat, log_emission, lengths
-    filtered, log_p = filter_states(*given)
-    smoothed, pairs, _ = smooth_states(*given)
-    states, log_joint = most_probable_states(*given)
+    seen = StateEvidence(startprob, transmat, log_emission, lengths)
+    filtered, log_p = filter_states(seen)
+    smoothed, pairs, _ = smooth_states(seen)
+    states, log_joint = most_probable_states(seen)
     wanted_pairs, end = np.zeros_like(pairs), 0
     for s, n in enumerate(lengths):
         own = slice(end, end + n)
@@ -155,13 +157,14 @@ def test_states_are_those_of_all_paths(case):
 def test_blocks_say_the_same(monkeypatch, entries):
     rng = np.random.default_rng(0)
     row, lengths = rng.integers(4, size=30), [1, 12, 9, 1, 7]
-    given = (*model("k3_m4")[:2], log_table(model("k3_m4")[2]), lengths)
+    startprob, transmat, emission = model("k3_m4")
+    seen = StateEvidence(startprob, transmat, log_table(emission), lengths, row)
+    by_step = seen._replace(log_emission=seen.log_emission[row], row=None)
 
     def all_found():
-        counts = expected_counts(*given, row=row)
-        dense = expected_counts(*given[:2], given[2][row], lengths)
-        drawn = sample_states(np.random.default_rng(5), *given, row=row)
-        return *counts, *dense, drawn[1], log_likelihoods(*given, row=row)
+        counts, dense = expected_counts(seen), expected_counts(by_step)
+        drawn = sample_states(np.random.default_rng(5), seen)
+        return *counts, *dense, drawn[1], log_likelihoods(seen)
 
     whole = all_found()
     near(whole[-1], whole[3])
@@ -177,16 +180,16 @@ def test_a_filter_that_forgets_runs_once(monkeypatch, stay, dense):
     transmat = np.full((k, k), (1 - stay) / (k - 1))
     np.fill_diagonal(transmat, stay)
     log_emission = np.log(rng.dirichlet(np.full(5, 20.0), k).T)
-    row, given = rng.integers(5, size=n), {"lengths": [2_900, 1, 1_099]}
-    given |= {"startprob": np.array([0.8, 0.2, 0.0]), "transmat": transmat}
-    given |= {"log_emission": log_emission[row] if dense else log_emission}
-    given |= {"row": None if dense else row}
+    row, startprob = rng.integers(5, size=n), np.array([0.8, 0.2, 0.0])
+    seen = StateEvidence(startprob, transmat, log_emission, [2_900, 1, 1_099], row)
+    if dense:
+        seen = seen._replace(log_emission=log_emission[row], row=None)
 
     def all_found():
-        states, log_p = sample_states(np.random.default_rng(1), **given)
-        return *expected_counts(**given), states, log_p
+        states, log_p = sample_states(np.random.default_rng(1), seen)
+        return *expected_counts(seen), states, log_p
 
-    whole, filtered = expected_counts(**given), []
+    whole, filtered = expected_counts(seen), []
     plain = states_over_time._Chain.filter
 
     def counted(self, first, block, *others):
@@ -217,8 +220,8 @@ def test_golden_draws_of_states(monkeypatch, name, entries):
     n_draws, n = 20_000, len(case["x"])
     row, lengths = joined([case["x"]] * n_draws, emission.shape[1])
     rng = np.random.default_rng(1)
-    given = startprob, transmat, log_table(emission), lengths
-    states, _ = sample_states(rng, *given, row=row)
+    seen = StateEvidence(startprob, transmat, log_table(emission), lengths, row)
+    states, _ = sample_states(rng, seen)
     base = emission.shape[0] ** np.arange(n)
     drawn = states.reshape(n_draws, n) @ base
     possible = np.array(case["state_sequences"]) @ base
@@ -255,4 +258,5 @@ def test_counts_of_states():
 )
 def test_lengths_that_are_none(lengths):
     with refuses(InputError):
-        filter_states(np.ones(1), np.ones((1, 1)), np.zeros((3, 1)), lengths)
+        seen = StateEvidence(np.ones(1), np.ones((1, 1)), np.zeros((3, 1)), lengths)
+        filter_states(seen)

@@ -433,9 +433,9 @@ def folds_drawn(monkeypatch, fit):
         kept_apart(training.take(kept), training.take(held))
         return of_sizes(self, training, kept, held, seed)
 
-    of_estimates, of_sizes = cross_fitting._left_out, BaseSizePath._held_out_losses
+    of_estimates, of_sizes = cross_fitting.left_out_parts, BaseSizePath._held_out_losses
     with monkeypatch.context() as patch:
-        patch.setattr(cross_fitting, "_left_out", left_out)
+        patch.setattr(cross_fitting, "left_out_parts", left_out)
         patch.setattr(BaseSizePath, "_held_out_losses", losses)
         fit()
     return seen

@@ -18,7 +18,9 @@ from tests.wording import refuses, same_text
 import clearwood as cw
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.outcomes import Effect, Mean, Quantile
-from clearwood.simplifiers.effects import LEAST, effect_scores
+from clearwood.rules.displays.regions import RegionsDisplay
+from clearwood.rules.drawn.nodes import draw_tree
+from clearwood.simplifiers.effects import LEAST
 
 SMALL = {"n_estimators": 40, "max_depth": 3, "random_state": 0}
 
@@ -129,18 +131,20 @@ def older(X):
 
 def test_scores_are_the_formula_of_augmented_inverse_probabilities():
     X, t, y, p, effect = trial(2000, randomized=False)
-    known = effect_scores(X, y, t, propensity=p)
+    known = cw.effect_scores(X, y, t, propensity=p)
     # Against the truth of all three models: what is left is their error.
     m0, m1 = 2 * X[:, 1], 2 * X[:, 1] + effect
     exact = m1 - m0 + t * (y - m1) / p - ~t * (y - m0) / (1 - p)
     assert np.corrcoef(known, exact)[0, 1] > 0.95
     assert np.mean(known - exact) == pytest.approx(0, abs=0.03)
-    estimated = effect_scores(X, y, t.astype(int))
+    estimated = cw.effect_scores(X, y, t.astype(int))
     assert np.mean(estimated - exact) == pytest.approx(0, abs=0.06)
     assert np.abs(estimated).max() < 10 / LEAST
     # Without the correction, the difference of means is confounded.
     assert y[t].mean() - y[~t].mean() > effect.mean() + 0.15
-    grouped = effect_scores(X, y, t, p, [1.0] * 2000, np.arange(2000) // 4)
+    grouped = cw.effect_scores(
+        X, y, t, propensity=p, sample_weight=[1.0] * 2000, groups=np.arange(2000) // 4
+    )
     assert np.corrcoef(grouped, exact)[0, 1] > 0.95
 
 
@@ -159,9 +163,66 @@ def test_rules_of_a_cate_function_predict_effects_with_intervals():
         assert rule.low <= true <= rule.high and rule.high - rule.low < 0.8
     assert max(rules.predictions) > 0.8 and min(rules.predictions) < 0.2
     same_text(in_form(rules))
-    same_text(in_form(rules.described_on(X, y)))
+    scores = cw.effect_scores(*new[:1], new[2], new[1], propensity=0.5)
+    same_text(in_form(rules.described_on(new[0], scores)))
     again = cw.RuleSet.from_json(rules.to_json())
     assert again == rules and again.outcome == Effect()
+
+
+OUTCOMES_AS_TRUTH = {
+    "evaluate": lambda rules, X, y: rules.evaluate(X, y),
+    "blocks": lambda rules, X, y: rules.evaluate(
+        lambda: iter([pd.DataFrame(X, columns=rules.features.names).assign(y=y)]), "y"
+    ),
+    "described_on": lambda rules, X, y: rules.described_on(X, y),
+    "report": lambda rules, X, y: cw.report(rules, "page.html", X=X, y=y),
+    "monitor": lambda rules, X, y: cw.monitor(rules, X, y),
+    "reference": lambda rules, X, y: cw.monitor(rules, X, reference=X, reference_y=y),
+    "decisions": lambda rules, X, y: cw.decisions(rules, X, y),
+    "validation": lambda rules, X, y: cw.validation_document(
+        rules, "page.html", X=X, y=y, purpose="none"
+    ),
+    "difference": lambda rules, X, y: cw.difference(older, rules, X, y),
+    "tree": lambda rules, X, y: draw_tree(rules, X, y),
+    "regions": lambda rules, X, y: RegionsDisplay.from_estimator(rules, X, y),
+}
+
+
+@pytest.fixture(scope="module")
+def effects():
+    X, t, y, p, _ = trial(400)
+    return cw.simplify(
+        older, X, y, task="effect", treatment=t, propensity=p, max_rules=2,
+        random_state=0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUTCOMES_AS_TRUTH)
+def test_outcomes_are_never_compared_with_effects(name, effects, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    X, _, y, *_ = trial(60)
+    with refuses(InputError):
+        OUTCOMES_AS_TRUTH[name](effects, X, y)
+
+
+def test_effects_are_evaluated_on_scores(effects, tmp_path):
+    X, t, y, p, effect = trial(2000, seed=1)
+    scores = cw.effect_scores(X, y, t, propensity=p)
+    predicted = effects.predict(X)
+    error = np.mean((np.asarray(scores) - predicted) ** 2)
+    assert effects.evaluate(X, scores).error == pytest.approx(error)
+    some = effects.evaluate(X[:500], scores[:500], model=older)
+    assert some.fidelity == pytest.approx(
+        effects.evaluate(X[:500], model=older).fidelity
+    )
+    cw.report(effects, tmp_path / "page.html", X=X, y=scores, model=older)
+    assert Effect.error[1:] in (tmp_path / "page.html").read_text("utf-8")
+    errors = cw.difference(effects, older, X, scores).errors
+    assert errors["old"].value == pytest.approx(np.mean(np.abs(scores - predicted)))
+    # Computations return plain numbers, which are no scores.
+    assert type(2 * scores) is np.ndarray and type(scores.mean()) is np.float64
+    with refuses(InputError):
+        effects.evaluate(X, 2 * scores)
 
 
 def test_without_outcomes_rules_predict_what_the_function_does():

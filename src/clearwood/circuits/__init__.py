@@ -6,7 +6,8 @@ from clearwood.circuits.classifier import ClassEvidence, SPNClassifier
 from clearwood.circuits.estimators import LatentTreeSPN, LearnSPN, MiniSPN
 from clearwood.circuits.imputer import SPNImputer
 from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN, SizedCircuit
-from clearwood.circuits.queries import LevelShares, MostProbable, ValueShares
+from clearwood.circuits.queries.completion import MostProbable
+from clearwood.circuits.queries.shares import LevelShares, ValueShares
 
 _DISPLAYS = names_in(
     {

@@ -26,12 +26,9 @@ from clearwood.circuits.learning.all_rows import AllRows, check_far
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.units import Units
 from clearwood.circuits.nodes import Node, Sum
-from clearwood.circuits.queries import (
-    MostProbable,
-    cell_conditionals,
-    most_probable,
-    sample,
-)
+from clearwood.circuits.queries.completion import MostProbable, most_probable
+from clearwood.circuits.queries.draws import sample
+from clearwood.circuits.queries.table_cells import cell_conditionals
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import DATES, date_text
 from clearwood.columns.feature_space import FeatureSpace, is_frame

@@ -36,7 +36,7 @@ from clearwood.circuits.learning.leaf_blocks import Block
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.slices import LEAST_ROWS, Slice
 from clearwood.circuits.nodes import Node, Sum
-from clearwood.circuits.queries.conditioning import known, of_columns
+from clearwood.circuits.queries.conditioning import known
 from clearwood.circuits.queries.table_cells import cell_surprisals, per_cell
 from clearwood.circuits.reading.outline import class_model_of
 from clearwood.columns.feature_space import FeatureSpace
@@ -405,7 +405,7 @@ def by_class(
     rng: np.random.Generator,
 ) -> Node:
     """Learn a network per class, given by the last column."""
-    features = without_last(table.features)
+    features = table.features.taken(range(table.features.n_features - 1))
     classes = table.features.categories[-1] or ()
     n_classes = len(classes)
     children, sizes = [], []
@@ -462,8 +462,3 @@ def log_odds(log_joint: np.ndarray, label: np.ndarray) -> np.ndarray:
 def of_class(values: np.ndarray, label: float) -> np.ndarray:
     """Encoded rows with their class in the last column."""
     return np.column_stack([values, np.full(len(values), label)])
-
-
-def without_last(features: FeatureSpace) -> FeatureSpace:
-    """All columns but the last."""
-    return of_columns(features, range(features.n_features - 1))

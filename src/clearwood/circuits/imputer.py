@@ -50,7 +50,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         which imputes numbers better than one.
     joint : bool, default=False
         Whether the cells of a row are imputed by their jointly most probable values,
-        see `circuits.queries.most_probable`. By default each is imputed by its own:
+        see `MiniSPN.most_probable`. By default each is imputed by its own:
         closer cell by cell, but together they may be a row that hardly occurs.
     n_draws : int, default=0
         0: point estimates. Otherwise ``transform`` returns one draw, and `draws` this

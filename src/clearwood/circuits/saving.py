@@ -14,7 +14,6 @@ from clearwood.circuits.estimators import LatentTreeSPN, LearnSPN, MiniSPN
 from clearwood.circuits.imputer import SPNImputer
 from clearwood.circuits.nodes import Node, Product, Sum, walk
 from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN
-from clearwood.circuits.queries.conditioning import of_columns
 from clearwood.circuits.validity import check_circuit
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.table_variables import (
@@ -77,7 +76,7 @@ def _take(circuit: Circuit) -> dict[str, Any]:
     nodes, table = list(walk(circuit.root)), circuit.table
     # The class of a classifier; the table determines the variables before.
     further = range(table.n_variables, circuit.features.n_features)
-    others = of_columns(circuit.features, further)
+    others = circuit.features.taken(further)
     plain = [_plain(node) for node in nodes]
     return {
         "features": _put(with_others(table.columns, others), NOTHING, ()),
@@ -120,9 +119,9 @@ def _make(kind: Any, values: dict[str, Any]) -> Circuit:
     fits = [own is not None for own in numbers] == is_numeric[:d]
     codec.require(fits, "numeric_columns", "one for each numeric column of the table")
     table = TableVariables(
-        of_columns(features, range(d)), numbers, tuple(values["unseen"].tolist())
+        features.taken(range(d)), numbers, tuple(values["unseen"].tolist())
     )
-    others = of_columns(features, range(d, features.n_features))
+    others = features.taken(range(d, features.n_features))
     with codec.refusing("numbers"):
         circuit = Circuit(_root(values), with_others(table.variables, others), table)
         check_circuit(circuit)

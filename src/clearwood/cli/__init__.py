@@ -23,7 +23,7 @@ COMMANDS = {
         name: f"saved.{name}"
         for name in (
             *("predict", "export", "explain", "evaluate", "monitor", "report"),
-            "validate",
+            *("validate", "mcp"),
         )
     },
 }
@@ -56,6 +56,7 @@ Approximate a fitted model, or fit one to a table and summarize it:
   clearwood monitor rules.json new.csv --reference old.csv
   clearwood report rules.json new.csv --target y --out page.html
   clearwood validate rules.json new.csv --purpose "Triage" --out document.html
+  clearwood mcp rules.json --allow new.csv
 """
 
 

@@ -9,6 +9,23 @@ import click
 from clearwood.cli import options as shared
 from clearwood.exceptions import InputError
 
+TREATED = (
+    shared.option(
+        "--treatment", shared.TEXT,
+        "For effects, the column that is 1, or true, for treated rows and 0 for "
+        "others.",
+        metavar="COLUMN",
+    ),
+    shared.option(
+        "--propensity",
+        click.FloatRange(0, 1, min_open=True, max_open=True),
+        "For effects, the known probability of treatment, as in a randomized trial; by "
+        "default it is estimated.",
+        metavar="NUMBER",
+    ),
+)  # fmt: skip
+"""Options of commands on effects."""
+
 OPTIONS = (
     shared.option(
         "--quantile",
@@ -17,19 +34,7 @@ OPTIONS = (
         "default that of the MODEL.",
         metavar="NUMBER",
     ),
-    shared.option(
-        "--treatment", shared.TEXT,
-        "With --task effect, the column that is 1, or true, for treated rows and 0 for "
-        "others.",
-        metavar="COLUMN",
-    ),
-    shared.option(
-        "--propensity",
-        click.FloatRange(0, 1, min_open=True, max_open=True),
-        "With --task effect, the known probability of treatment, as in a randomized "
-        "trial; by default it is estimated.",
-        metavar="NUMBER",
-    ),
+    *TREATED,
 )  # fmt: skip
 
 TASKS = ("quantile", "effect")
@@ -70,19 +75,28 @@ def check(args: Any) -> dict[str, Any]:
 
 def with_scores(table: Any, args: Any) -> Any:
     """A table without its treatment, and doubly robust scores as its target."""
+    X, scores = scores_of(table.X, table.y, args, table.groups, args.random_state)
+    return table._replace(X=X, y=scores)
+
+
+def scores_of(
+    X: Any, y: Any, args: Any, groups: Any = None, random_state: int = 0
+) -> tuple[Any, Any]:
+    """Features without the treatment, and the scores of effects on the outcome y."""
     from clearwood.simplifiers.effects import effect_scores
 
-    if args.treatment not in table.X or table.X[args.treatment].isna().any():
+    if args.treatment not in X or X[args.treatment].isna().any():
         raise InputError(
             f"--treatment is {args.treatment!r}; expected a column of the table "
-            f"without empty cells, other than the target; it has {list(table.X)}."
+            f"without empty cells, other than the target; it has {list(X)}."
         )
-    X = table.X.drop(columns=args.treatment)
+    treatment = X[args.treatment].to_numpy()
+    X = X.drop(columns=args.treatment)
     scores = effect_scores(
-        X, table.y, table.X[args.treatment].to_numpy(), args.propensity,
-        groups=table.groups, seed=args.random_state,
+        X, y, treatment, propensity=args.propensity, groups=groups,
+        random_state=random_state,
     )  # fmt: skip
-    return table._replace(X=X, y=scores)
+    return X, scores
 
 
 def outcome_of(model: Any, y: Any, args: Any, task: str) -> Any:

@@ -175,8 +175,15 @@ def read_saved(path: str) -> tuple[Any, Any]:
     """Content of a file written by ``--out`` or ``save``, and the rules in it."""
     from clearwood.persistence import load
     from clearwood.rules.rule_set import rules_of
+    from clearwood.rules.several_targets import MultiOutputRules
 
     result = load(path)
+    if isinstance(result, MultiOutputRules):
+        raise InputError(
+            f"{path} has rules for several targets, {list(result.targets)}; commands "
+            "read those of one. In Python, save one of them: "
+            f"load(path)[{result.targets[0]!r}].save(other_path)."
+        )
     return result, rules_of(result, path)
 
 
@@ -202,6 +209,8 @@ def read_new_rows(rules: Any, args: Any) -> NewRows:
 
     if rules.outcome.horizons:
         return NewRows(*read_survival(rules, args))
+    is_effect = rules.task == "effect"
+    treatment = getattr(args, "treatment", None)
     if args.classes and args.model is None:
         raise click.UsageError("--classes is for a --model file.")
     model = None if args.model is None else _read_model_of(rules, args)
@@ -209,21 +218,27 @@ def read_new_rows(rules: Any, args: Any) -> NewRows:
     frame = read_table_for(
         model or rules,
         args,
-        required=None if model else rules.used_features,
+        required=None if model or treatment else rules.used_features,
         target=target,
-        task=rules.task,
+        task="regression" if treatment else rules.task,
     )
     if args.target is None and target not in frame:
         return NewRows(frame, None, model)
     X = frame.drop(columns=target, errors="ignore")
-    if rules.task == "effect":
+    if is_effect and treatment is None:
         if args.target is not None:
             raise InputError(
                 "--target is an outcome, but these rules predict effects of a "
-                "treatment; leave it out."
+                "treatment; name the column of treatments, too (--treatment), or "
+                "leave --target out."
             )
         return NewRows(X, None, model)
-    return NewRows(X, target_as_labels(rules, frame, target), model)
+    y = target_as_labels(rules, frame, target)
+    if is_effect:
+        from clearwood.cli.estimates import scores_of
+
+        X, y = scores_of(X, y, args)
+    return NewRows(X, y, model)
 
 
 def read_survival(rules: Any, args: Any) -> tuple[Any, Any]:

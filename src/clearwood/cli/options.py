@@ -108,7 +108,12 @@ model = option("--model", FILE, "Model file that the rules approximate.")
 # Columns and cells
 
 target = option("--target", TEXT, "Column to predict.", required=True)
-target_of_task = option("--target", TEXT, "Column to predict; not for survival.")
+target_of_task = option(
+    "--target",
+    TEXT,
+    "Column to predict, or several with numbers: --target heating,cooling. Not for "
+    "survival.",
+)
 true_target = option(
     "--target",
     TEXT,

@@ -128,7 +128,7 @@ def evaluate_survival(rules: Any, args: Any) -> Answer:
     """Evaluate saved rules on the rows of a table."""
     from clearwood.rules.evaluation.survival_scores import observed_curves
 
-    of_others = "target model classes pos_label threshold"
+    of_others = "target treatment propensity model classes pos_label threshold"
     shared.only_for("other rules", False, of_others, ", not for those of survival")
     X, y = read_survival(rules, args)
     if y is None:

@@ -216,6 +216,9 @@ def difference(
     weight, truth = np.ones(n), None
     if y is not None:
         truth = check_target(y, n, numeric=kinds != {True})
+        for model in models:
+            if isinstance(model, RuleSet):
+                model.outcome.check_truth(y, n)
     labels, name = (None, "") if by is None else labels_of(X, n, by)
     if kinds == {True}:
         if not set(before.tolist()) & set(now.tolist()):

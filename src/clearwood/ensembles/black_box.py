@@ -54,6 +54,8 @@ class BlackBox:
         Class of the model.
     objective : str
         Training objective, if known.
+    n_outputs : int
+        Number of values per row; 0 for one that is not in a column.
     """
 
     model: Any
@@ -66,6 +68,7 @@ class BlackBox:
     source: str
     link: str = "probability"
     objective: str = ""
+    n_outputs: int = 0
 
     @property
     def description(self) -> str:
@@ -160,16 +163,20 @@ class BlackBox:
         if self.classes is not None and predicted.ndim == 1:
             # For two classes a network returns the second one's probability.
             predicted = np.column_stack([1 - predicted, predicted])
-        expected = () if self.classes is None else (len(self.classes),)
+        n_columns = self.n_outputs if self.classes is None else len(self.classes)
+        expected = (n_columns,) if n_columns else ()
         if (
             predicted.shape != (X.shape[0], *expected)
             or not np.isfinite(predicted).all()
         ):
+            each = "finite number per row, or per row and class"
+            if self.n_outputs:
+                each = f"row of {self.n_outputs} finite numbers per row, as in Y"
             raise InputError(
                 f"{self.source} returned predictions of shape {predicted.shape}, or "
-                "not finite; expected one finite number per row, or per row and class. "
-                "Of several outputs pass one, as a function of the table, such as "
-                "lambda X: model.predict(X)[:, 0]."
+                f"not finite; expected one {each}. Of several outputs pass one, as a "
+                "function of the table, such as lambda X: model.predict(X)[:, 0]; or "
+                "all, to simplify, with a column of Y for each."
             )
         return predicted
 
@@ -275,7 +282,9 @@ def predict_with(model: Any, X: Any, classes: Sequence[Any]) -> Any:
     return predicted
 
 
-def wrap_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> BlackBox:
+def wrap_model(
+    model: Any, X: Any, y: np.ndarray | None, task: str, n_outputs: int = 0
+) -> BlackBox:
     """Wrap a model as a black box, for rows like those of a table.
 
     Parameters
@@ -288,6 +297,8 @@ def wrap_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> BlackBox:
     y : ndarray, optional
         Defines the classes if the model does not.
     task : {"regression", "classification"}
+    n_outputs : int
+        Number of values per row that a model for regression predicts; 0 for one.
 
     Returns
     -------
@@ -308,6 +319,7 @@ def wrap_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> BlackBox:
         by="predict" if hasattr(model, "predict") else "call",
         source=_name_of(model),
         objective=objective_of(model),
+        n_outputs=n_outputs,
     )
     try:
         if made.classes is not None and hasattr(model, "predict_proba"):

@@ -10,7 +10,21 @@ import numpy as np
 
 from clearwood._numeric import WeightedMoments
 from clearwood._words.numbers import measured_text, number_text
+from clearwood.exceptions import InputError
 from clearwood.outcomes.mean import Mean
+
+
+class EffectScores(np.ndarray):
+    """Estimates of the effect in single rows, as a type that outcomes do not have.
+
+    Of NumPy's operations only selections of rows are of this type.
+    """
+
+    def __array_wrap__(
+        self, array: Any, context: Any = None, return_scalar: bool = False
+    ) -> Any:
+        """The result of a computation, as a plain array or number."""
+        return np.asarray(array)[()]
 
 
 @dataclass(frozen=True)
@@ -32,6 +46,20 @@ class Effect(Mean):
     estimates_truth: ClassVar[bool] = True
     shown_name: ClassVar[str] = "effect"
     error: ClassVar[str] = "mean squared error of scores"
+
+    def check(self, values: Any, n_rows: int, name: str = "y") -> np.ndarray:
+        """Validate effects of a model, or scores."""
+        return super().check(values, n_rows, name).view(EffectScores)
+
+    def check_truth(self, values: Any, n_rows: int, name: str = "y") -> np.ndarray:
+        """Validate effect scores; outcomes, which no effect is compared with, raise."""
+        if not isinstance(values, EffectScores):
+            raise InputError(
+                f"{name} holds outcomes, or other plain values, and rules for effects "
+                "are compared with effect scores: pass those of these rows, "
+                "clearwood.effect_scores(X, outcome, treatment)."
+            )
+        return self.check(values, n_rows, name)
 
     def estimate(
         self, labels: np.ndarray, weight: np.ndarray, counts: float | None = None

@@ -88,8 +88,12 @@ class Outcome(ABC):
     # Rows
 
     def check(self, values: Any, n_rows: int, name: str = "y") -> np.ndarray:
-        """Validate true labels or values: one per row, none missing."""
+        """Validate labels or values: one per row, none missing."""
         return check_target(values, n_rows, numeric=not self.is_share, name=name)
+
+    def check_truth(self, values: Any, n_rows: int, name: str = "y") -> np.ndarray:
+        """As :meth:`check`, for true labels or values only, not those of a model."""
+        return self.check(values, n_rows, name)
 
     def codes(self, values: np.ndarray) -> np.ndarray:
         """Indices of labels in ``classes``, -1 for others; values unchanged."""

@@ -19,6 +19,7 @@ COUNTS = (
     ("rows_assigned", "precision"),  # of a rule: predicted, and covered
     ("rows", "precision"),
     ("n_rows", "half"),  # of the residuals of a rule
+    ("n_rows", "predictions"),  # of a leaf of a projection
     ("rows", "ratio"),  # of a level
     ("rows", "cells"),  # of a group
 )

@@ -42,11 +42,12 @@ FEWEST_SHUFFLED, MOST_SHUFFLED = 20, 1000
 """Number of rows for permutation importances on a page."""
 
 
-TRAINING, PASSED = "Training rows", "Rows passed to this report"
-"""Description of the rows of the statistics."""
-
-NEW_TO = (None, "rules", "model")
-"""For which the rows are held out: unknown, the rules alone, or the model too."""
+NEW_TO = {
+    None: "rows passed to this report",
+    "rules": "rows not used to fit the rules",
+    "model": "rows used to fit neither the model nor the rules",
+}
+"""Rows by what they are held out from: unknown, the rules alone, or the model too."""
 
 
 def summarize(
@@ -102,7 +103,7 @@ def summarize(
         raise InputError("y was passed without X; pass its rows, too.")
     if held_out_from not in NEW_TO:
         raise InputError(
-            f"held_out_from must be one of {NEW_TO}, found {held_out_from!r}."
+            f"held_out_from must be one of {(*NEW_TO,)}, found {held_out_from!r}."
         )
     record = section_of(result)
     has_rules = record is None or record.has_rules
@@ -116,6 +117,8 @@ def summarize(
             raise InputError("row is for results with rules only; leave it out.")
         alone = _summarize_alone(record, result, X, y, model, title)
         alone |= {"held_out_from": held_out_from, "show_rows": show_rows}
+        unused = "rows not used in the fit"
+        alone["on_which"] = unused if held_out_from else NEW_TO[None]
         return alone if show_rows else disclosed(alone)
     rules = rules_of(result, "result")
     if model is None and record is not None:
@@ -148,7 +151,7 @@ def summarize(
     failures = None
     if table is not None and table.of_model is not None:
         failures = summarize_failures(rules, table, table.of_model)
-    counted = TRAINING if table is None else PASSED
+    counted = "Training rows" if table is None else NEW_TO[held_out_from].capitalize()
     content = None if record is None else record.content(result, X, y)
     page: dict[str, Any] = {
         # As text, even if it looks like HTML.
@@ -162,6 +165,7 @@ def summarize(
         "rules": summarize_rules(shown, counted, is_linked=True),
         "as_found": None if table is None else _as_found(rules),
         "held_out_from": held_out_from,
+        "on_which": NEW_TO[held_out_from],
         "last_line": LAST_LINE[type(rules)],
         "family": record,
         "section": content,

@@ -20,6 +20,7 @@ from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.scores import RuleScores
+from clearwood.rules.several_targets import MultiOutputRules, MultiOutputScores
 from clearwood.rules.training import Training
 from clearwood.rules.tree import BinSplit, Question, Tree, build_tree, print_tree
 
@@ -50,6 +51,8 @@ __all__ = [
     "ImportancesDisplay",
     "Interval",
     "Monitoring",
+    "MultiOutputRules",
+    "MultiOutputScores",
     "PathDisplay",
     "Question",
     "RegionsDisplay",

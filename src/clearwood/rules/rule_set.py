@@ -513,14 +513,17 @@ class RuleSet(Editable, Exportable, Storable, Result):
         with warnings.catch_warnings():
             # A model may know classes that no rule predicts.
             warnings.simplefilter("ignore", UnknownCategoriesWarning)
-            return self.check_target(predicted, n_rows, "the model")
+            found = self.outcome.check(predicted, n_rows, "the model")
+            return self._known(found, "the model")
 
     def check_target(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Validate true labels or values, one per row."""
-        array = self.outcome.check(values, n_rows, name)
+        return self._known(self.outcome.check_truth(values, n_rows, name), name)
+
+    def _known(self, values: np.ndarray, name: str) -> np.ndarray:
         if self.classes:
-            check_known_labels(array, self.classes, name, "rules")
-        return array
+            check_known_labels(values, self.classes, name, "rules")
+        return values
 
     def __str__(self) -> str:
         return self.to_text(MOST_CATEGORIES)

@@ -152,10 +152,11 @@ def file_text(rules: RuleSet) -> str:
     """Text of a file of rules: their JSON, with the date."""
     document = RULES.write(rules)
     head = {key: document[key] for key in ("format", "version", "clearwood")}
-    return _json_text(head | {"date": file_date()} | document)
+    return json_text(head | {"date": file_date()} | document)
 
 
-def _json_text(document: dict[str, Any]) -> str:
+def json_text(document: dict[str, Any]) -> str:
+    """A document as text of a file."""
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -171,7 +172,7 @@ class Storable:
 
     def to_json(self: Any) -> str:
         """The rules as JSON text (schema: ``clearwood/rules/rule_set.schema.json``)."""
-        return _json_text(RULES.write(self))
+        return json_text(RULES.write(self))
 
     @classmethod
     def from_json(cls, text: str) -> RuleSet:

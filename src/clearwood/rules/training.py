@@ -278,13 +278,13 @@ class Training:
         in all of these keep their order; then shuffled with a fixed seed, because
         methods that sample rows must not see them sorted.
         """
-        labels = self.weight if self.labels is None else self.labels
+        labels = np.atleast_2d((self.weight if self.labels is None else self.labels).T)
         if self.others is None:
             places = [place_of_rows(table) for table in (self.encoded, self.codes)]
         else:
             stored = self.others.stored(), self.others.stored(self.codes)
             places = [place_of_cells(len(self), cells) for cells in stored]
-        rows = np.lexsort((labels, places[0], self.weight, places[1]))
+        rows = np.lexsort((*labels, places[0], self.weight, places[1]))
         rows = rows[np.random.default_rng(0).permutation(len(rows))]
         # Summation in another order differs in the last digits, and so would the scale.
         found = replace(self.take(rows), scale=self.scale)

@@ -91,11 +91,12 @@ class Loss:
 
     @classmethod
     def squares(cls, target: np.ndarray, weight: np.ndarray) -> Loss:
-        """Squared difference from a target of variance near 1.
+        """Squared difference from a target of variance near 1, summed over its columns.
 
         These are the units of the penalties.
         """
-        return cls(SQUARED_ERROR, target[:, None], weight / weight.sum())
+        columns = target.reshape(len(target), -1)
+        return cls(SQUARED_ERROR, columns, weight / weight.sum())
 
     @classmethod
     def logarithmic(cls, target: np.ndarray, weight: np.ndarray) -> Loss:

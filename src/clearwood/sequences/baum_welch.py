@@ -18,7 +18,7 @@ from clearwood.sequences.sequence_model import (
     Observed,
     SequencePrior,
     StateModel,
-    recursions,
+    evidence_of,
 )
 from clearwood.sequences.states_over_time import (
     ExpectedCounts,
@@ -109,7 +109,7 @@ def _raised(
     history: list[float] = []
     while True:
         expected = expected_counts(
-            **recursions(observed, parameters, prior.emission), space=space
+            evidence_of(observed, parameters, prior.emission), space=space
         )
         log_likelihood = float(expected.log_likelihood.sum())
         history.append(log_likelihood + prior.log_density(parameters))
@@ -141,7 +141,7 @@ def raised_fast(
     top, length = -np.inf, 1.0
     for _ in range(n_iter):
         expected = expected_counts(
-            **recursions(observed, parameters, prior.emission), space=space
+            evidence_of(observed, parameters, prior.emission), space=space
         )
         log_likelihood = float(expected.log_likelihood.sum())
         density = log_likelihood + prior.log_density(parameters)

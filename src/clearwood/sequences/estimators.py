@@ -20,15 +20,16 @@ from clearwood.sampling import Chains, Diagnosis, run_chains
 from clearwood.sequences.baum_welch import GivenStart, baum_welch, best_start
 from clearwood.sequences.gibbs import StateSampler, average, thinned_indices
 from clearwood.sequences.kinds import KINDS, rows_of_shares
-from clearwood.sequences.recurrent.trace import last_steps
+from clearwood.sequences.recurrent.trace import last_steps, lengths_of_first
 from clearwood.sequences.sequence_model import (
     Observed,
     SequencePrior,
     StateModel,
-    recursions,
+    evidence_of,
     walk,
 )
 from clearwood.sequences.states_over_time import (
+    StateEvidence,
     filter_states,
     log_likelihoods,
     most_probable_states,
@@ -286,7 +287,7 @@ class HiddenMarkovModel(Estimator):
         else:
             found = self._sample(observed, prior, first, chain_seed)
         self._set_parameters(found)
-        likely = log_likelihoods(**recursions(observed, *self._model()))
+        likely = log_likelihoods(evidence_of(observed, *self._model()))
         self.log_likelihood_ = float(likely.sum())
         return self
 
@@ -295,11 +296,10 @@ class HiddenMarkovModel(Estimator):
         n_steps = X.shape[0] if hasattr(X, "shape") else len(X)
         sizes = np.diff(sequence_bounds(lengths, n_steps))
         n_fitted = int((~last_steps(sizes, HELD_OUT)).sum())
-        own = np.clip(n_fitted - (np.cumsum(sizes) - sizes), 0, sizes)
-        fitted = take_rows(X, np.arange(n_fitted)), own[own > 0].tolist()
+        part = take_rows(X, np.arange(n_fitted)), lengths_of_first(sizes, n_fitted)
         scores: dict[int, np.ndarray] = {}
         for size in SIZES:
-            model = clone(self).set_params(n_states=size, algorithm="em").fit(*fitted)
+            model = clone(self).set_params(n_states=size, algorithm="em").fit(*part)
             scores[size] = model.step_log_likelihood(X, lengths)[n_fitted:]
             if size not in sorted(scores, key=lambda k: -scores[k].mean())[:2]:
                 break
@@ -360,9 +360,9 @@ class HiddenMarkovModel(Estimator):
         emission, table = KINDS[self.emission].emission(self, k)
         return StateModel(startprob, transmat, table), emission
 
-    def _given(self, X: Any, lengths: Sequence[int] | None) -> dict[str, Any]:
-        """Arguments of all inference of states."""
-        return recursions(self._read(X, lengths), *self._model())
+    def _given(self, X: Any, lengths: Sequence[int] | None) -> StateEvidence:
+        """Observed steps and the model."""
+        return evidence_of(self._read(X, lengths), *self._model())
 
     def score(self, X: Any, lengths: Sequence[int] | None = None) -> float:
         """Log-likelihood of all sequences; -inf if one is impossible.
@@ -373,14 +373,14 @@ class HiddenMarkovModel(Estimator):
             As in ``fit``.
         """
         given = self._given(X, lengths)
-        return float(log_likelihoods(**given).sum())
+        return float(log_likelihoods(given).sum())
 
     def score_samples(
         self, X: Any, lengths: Sequence[int] | None = None
     ) -> tuple[float, np.ndarray]:
         """Log-likelihood, and smoothed state probabilities of every step."""
         given = self._given(X, lengths)
-        smoothed, _, log_likelihood = smooth_states(**given)
+        smoothed, _, log_likelihood = smooth_states(given)
         return float(log_likelihood.sum()), smoothed
 
     def predict_proba(self, X: Any, lengths: Sequence[int] | None = None) -> np.ndarray:
@@ -390,7 +390,7 @@ class HiddenMarkovModel(Estimator):
     def filter_proba(self, X: Any, lengths: Sequence[int] | None = None) -> np.ndarray:
         """Filtered probabilities P(state | steps so far), (n_steps, n_states)."""
         given = self._given(X, lengths)
-        return filter_states(**given)[0]
+        return filter_states(given)[0]
 
     def decode(
         self, X: Any, lengths: Sequence[int] | None = None
@@ -404,7 +404,7 @@ class HiddenMarkovModel(Estimator):
         states : ndarray of int of shape (n_steps,)
         """
         given = self._given(X, lengths)
-        states, log_joint = most_probable_states(**given)
+        states, log_joint = most_probable_states(given)
         return float(log_joint.sum()), states
 
     def predict(self, X: Any, lengths: Sequence[int] | None = None) -> np.ndarray:
@@ -420,7 +420,7 @@ class HiddenMarkovModel(Estimator):
     ) -> np.ndarray:
         """Draw states jointly, given whole sequences."""
         given = self._given(X, lengths)
-        return sample_states(as_generator(random_state), **given)[0]
+        return sample_states(as_generator(random_state), given)[0]
 
     # Prediction
 
@@ -449,7 +449,7 @@ class HiddenMarkovModel(Estimator):
         models = self._averaged(average)
         mean = np.zeros(())
         for found, emission in models:
-            filtered, _ = filter_states(**recursions(observed, found, emission))
+            filtered, _ = filter_states(evidence_of(observed, found, emission))
             ahead = product(found.transmat, emission.expected(found.emission))
             mean = mean + product(filtered, ahead) / len(models)
         return mean[:, 1::2] if self.emission == "bernoulli" else mean
@@ -473,13 +473,13 @@ class HiddenMarkovModel(Estimator):
         begins = sequence_bounds(observed.lengths, observed.n_steps)[:-1]
         total, models = np.full(observed.n_steps, -np.inf), self._averaged(average)
         for found, emission in models:
-            given = recursions(observed, found, emission)
+            given = evidence_of(observed, found, emission)
             predicted = np.empty((observed.n_steps, len(found.startprob)))
-            filtered, _ = filter_states(**given)
+            filtered, _ = filter_states(given)
             predicted[1:] = product(filtered[:-1], found.transmat)
             predicted[begins] = found.startprob
             with np.errstate(divide="ignore"):
-                joint = np.log(predicted) + given["log_emission"][observed.steps()]
+                joint = np.log(predicted) + given.log_emission[observed.steps()]
             total = np.logaddexp(total, np.logaddexp.reduce(joint, axis=1))
         return total - np.log(len(models))
 

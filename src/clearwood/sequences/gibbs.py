@@ -14,7 +14,7 @@ from clearwood.sequences.sequence_model import (
     Observed,
     SequencePrior,
     StateModel,
-    recursions,
+    evidence_of,
 )
 from clearwood.sequences.states_over_time import (
     kind_counts,
@@ -106,9 +106,9 @@ class StateSampler:
     ) -> tuple[SweepState, SweepInfo]:
         """One sweep: the three steps of the thesis (5.2.2)."""
         model, emission = StateModel(*state[:3]), self.prior.emission
-        given = recursions(self.observed, model, emission)
+        given = evidence_of(self.observed, model, emission)
         # 1. States, by forward filtering and backward sampling.
-        states, log_likelihood = sample_states(rng, **given, space=self._space())
+        states, log_likelihood = sample_states(rng, given, space=self._space())
         # 2. Transitions (and what sequences begin with). 3. Emissions.
         after = self._parameters(
             rng, state.emission, states, float(log_likelihood.sum())
@@ -195,7 +195,7 @@ def aligned(
     from scipy.optimize import linear_sum_assignment
 
     def smoothed(model: StateModel) -> np.ndarray:
-        return smooth_states(**recursions(observed, model, emission))[0]
+        return smooth_states(evidence_of(observed, model, emission))[0]
 
     wanted, found = smoothed(reference), []
     for draw in map(StateModel, *draws):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from clearwood.distributions.categorical import (
     mode_of_rows,
 )
 from clearwood.exceptions import InputError
-from clearwood.sequences.states_over_time import ExpectedCounts
+from clearwood.sequences.states_over_time import ExpectedCounts, StateEvidence
 
 
 class Observed(NamedTuple):
@@ -94,23 +94,23 @@ class StateModel(NamedTuple):
     emission: np.ndarray
 
 
-def recursions(
+def evidence_of(
     observed: Observed, model: StateModel, emission: Emission
-) -> dict[str, Any]:
-    """Arguments of the functions of ``states_over_time``."""
+) -> StateEvidence:
+    """Input of the functions of ``states_over_time``."""
     width = observed.values.shape[1]
     if width != emission.n_columns:
         raise InputError(
             f"X has {width} columns, the parameters of the model are of "
             f"{emission.n_columns}; pass the same columns."
         )
-    return {
-        "startprob": model.startprob,
-        "transmat": model.transmat,
-        "log_emission": emission.log_likelihood(model.emission, observed.values),
-        "lengths": observed.lengths,
-        "row": observed.row,
-    }
+    return StateEvidence(
+        model.startprob,
+        model.transmat,
+        emission.log_likelihood(model.emission, observed.values),
+        observed.lengths,
+        observed.row,
+    )
 
 
 class SequencePrior(NamedTuple):

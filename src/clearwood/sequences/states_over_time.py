@@ -34,6 +34,28 @@ MEMORY, FORGOTTEN = 1024, 1e-13
 """Number of steps for this, and the relative tolerance."""
 
 
+class StateEvidence(NamedTuple):
+    """A model, and the probabilities of observed steps in its states.
+
+    Attributes
+    ----------
+    startprob : ndarray of shape (n_states,)
+    transmat : ndarray of shape (n_states, n_states)
+        Rows are the current states, columns the next ones.
+    log_emission : ndarray of shape (n_steps, n_states) or (n_kinds, n_states)
+    lengths : sequence of int, optional
+        Numbers of steps of the concatenated sequences; by default one sequence.
+    row : ndarray of int of shape (n_steps,), optional
+        Kind of every step.
+    """
+
+    startprob: np.ndarray
+    transmat: np.ndarray
+    log_emission: np.ndarray
+    lengths: Sequence[int] | None = None
+    row: np.ndarray | None = None
+
+
 class ExpectedCounts(NamedTuple):
     """Expected counts of states, given whole sequences.
 
@@ -83,26 +105,8 @@ def sequence_bounds(lengths: Sequence[int] | None, n_steps: int) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def filter_states(
-    startprob: np.ndarray,
-    transmat: np.ndarray,
-    log_emission: np.ndarray,
-    lengths: Sequence[int] | None = None,
-    *,
-    row: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+def filter_states(evidence: StateEvidence) -> tuple[np.ndarray, np.ndarray]:
     """Filtered probabilities P(state | steps up to its own), and log-likelihoods.
-
-    Parameters
-    ----------
-    startprob : ndarray of shape (n_states,)
-    transmat : ndarray of shape (n_states, n_states)
-        Rows are the current states, columns the next ones.
-    log_emission : ndarray of shape (n_steps, n_states) or (n_kinds, n_states)
-    lengths : sequence of int, optional
-        Numbers of steps of the concatenated sequences; by default one sequence.
-    row : ndarray of int of shape (n_steps,), optional
-        Kind of every step.
 
     Returns
     -------
@@ -113,53 +117,39 @@ def filter_states(
     --------
     >>> log_emission = np.log([[0.9, 0.1], [0.2, 0.8]])
     >>> stay = np.array([[0.75, 0.25], [0.25, 0.75]])
-    >>> filtered, log_likelihood = filter_states(np.full(2, 0.5), stay, log_emission)
+    >>> seen = StateEvidence(np.full(2, 0.5), stay, log_emission)
+    >>> filtered, log_likelihood = filter_states(seen)
     >>> filtered.round(3)
     array([[0.9  , 0.1  ],
            [0.368, 0.632]])
     >>> np.exp(log_likelihood).round(3)
     array([0.19])
     """
-    chain = _Chain(startprob, transmat, log_emission, row, lengths)
+    chain = _Chain(evidence)
     filtered = np.empty((chain.n_steps, chain.width))
     chain.filter(0, filtered, chain.startprob.copy())
     return chain.without_padding(filtered), chain.log_likelihood
 
 
-def log_likelihoods(
-    startprob: np.ndarray,
-    transmat: np.ndarray,
-    log_emission: np.ndarray,
-    lengths: Sequence[int] | None = None,
-    *,
-    row: np.ndarray | None = None,
-) -> np.ndarray:
+def log_likelihoods(evidence: StateEvidence) -> np.ndarray:
     """Log-likelihoods of :func:`filter_states` alone, in the memory of a block."""
-    chain = _Chain(startprob, transmat, log_emission, row, lengths)
+    chain = _Chain(evidence)
     for _ in chain.forwards(working_space(chain.n_steps, chain.n_states)[0]):
         pass
     return chain.log_likelihood
 
 
 def expected_counts(
-    startprob: np.ndarray,
-    transmat: np.ndarray,
-    log_emission: np.ndarray,
-    lengths: Sequence[int] | None = None,
+    evidence: StateEvidence,
     *,
-    row: np.ndarray | None = None,
     space: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> ExpectedCounts:
     """E-step of EM: the smoother, in blocks.
 
-    Other parameters as in :func:`filter_states`.
-
-    Parameters
-    ----------
-    space : tuple of ndarray, optional
-        From :func:`working_space`, for repeated calls, as allocation takes time.
+    ``space`` is from :func:`working_space`, for repeated calls, as allocation takes
+    time.
     """
-    chain = _Chain(startprob, transmat, log_emission, row, lengths)
+    chain = _Chain(evidence)
     k = chain.width
     start, pairs = np.zeros(k), np.zeros((k, k))
     rows = np.zeros((len(chain.log_emission), k))
@@ -168,7 +158,7 @@ def expected_counts(
     space = space or working_space(chain.n_steps, chain.n_states)
     for first, filtered, inverse in chain.backwards(*space):
         # Without kinds, the steps of a block have rows of their own.
-        own = rows if row is not None else rows[first : first + len(filtered)]
+        own = rows[first : first + len(filtered)] if chain.row is None else rows
         steps = chain.steps(first, len(filtered))
         smooth_block(transposed, steps, ratio, filtered, inverse, start, own)
         pairs += product(filtered[:-1].T, inverse[1:]) + np.outer(filtered[-1], after)
@@ -187,17 +177,8 @@ def working_space(n_steps: int, n_states: int) -> tuple[np.ndarray, np.ndarray]:
     return np.empty((n, width)), np.empty((n, width))
 
 
-def smooth_states(
-    startprob: np.ndarray,
-    transmat: np.ndarray,
-    log_emission: np.ndarray,
-    lengths: Sequence[int] | None = None,
-    *,
-    row: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def smooth_states(evidence: StateEvidence) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Smoothed probabilities P(state | whole sequence).
-
-    Parameters as in :func:`filter_states`.
 
     Returns
     -------
@@ -210,7 +191,8 @@ def smooth_states(
     --------
     >>> log_emission = np.log([[0.9, 0.1], [0.2, 0.8]])
     >>> stay = np.array([[0.75, 0.25], [0.25, 0.75]])
-    >>> smoothed, pairs, _ = smooth_states(np.full(2, 0.5), stay, log_emission)
+    >>> seen = StateEvidence(np.full(2, 0.5), stay, log_emission)
+    >>> smoothed, pairs, _ = smooth_states(seen)
     >>> smoothed.round(3)
     array([[0.829, 0.171],
            [0.368, 0.632]])
@@ -218,23 +200,18 @@ def smooth_states(
     array([[0.355, 0.474],
            [0.013, 0.158]])
     """
-    every = log_emission if row is None else np.asarray(log_emission)[row]
-    found = expected_counts(startprob, transmat, every, lengths)
+    if evidence.row is not None:
+        every = np.asarray(evidence.log_emission)[evidence.row]
+        evidence = evidence._replace(log_emission=every, row=None)
+    found = expected_counts(evidence)
     return found.rows, found.pairs, found.log_likelihood
 
 
-def most_probable_states(
-    startprob: np.ndarray,
-    transmat: np.ndarray,
-    log_emission: np.ndarray,
-    lengths: Sequence[int] | None = None,
-    *,
-    row: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+def most_probable_states(evidence: StateEvidence) -> tuple[np.ndarray, np.ndarray]:
     """Most probable path of every sequence (Viterbi).
 
-    Parameters as in :func:`filter_states`. Of equally probable paths it is the one
-    that, traced back from its end, has the first states.
+    Of equally probable paths it is the one that, traced back from its end, has the
+    first states.
 
     Returns
     -------
@@ -246,16 +223,17 @@ def most_probable_states(
     --------
     >>> log_emission = np.log([[0.9, 0.1], [0.2, 0.8]])
     >>> stay = np.array([[0.75, 0.25], [0.25, 0.75]])
-    >>> most_probable_states(np.full(2, 0.5), stay, log_emission)[0]
+    >>> seen = StateEvidence(np.full(2, 0.5), stay, log_emission)
+    >>> most_probable_states(seen)[0]
     array([0, 1], dtype=int32)
     """
-    chain = _Chain(startprob, transmat, log_emission, row, lengths)
+    chain = _Chain(evidence)
     n, k = chain.n_steps, chain.n_states
     states, log_joint = np.empty(n, dtype=np.int32), np.zeros(len(chain.bounds) - 1)
-    kind = np.arange(n, dtype=np.int32) if row is None else chain.row
+    kind = np.arange(n, dtype=np.int32) if chain.row is None else chain.row
     with np.errstate(divide="ignore"):
         log_start, log_transmat = (
-            np.log(np.asarray(p, dtype=np.float64)) for p in (startprob, transmat)
+            np.log(np.asarray(p, dtype=np.float64)) for p in evidence[:2]
         )
     best_paths(
         log_start, log_transmat, chain.log_emission, kind, chain.bounds,
@@ -266,17 +244,13 @@ def most_probable_states(
 
 def sample_states(
     rng: np.random.Generator,
-    startprob: np.ndarray,
-    transmat: np.ndarray,
-    log_emission: np.ndarray,
-    lengths: Sequence[int] | None = None,
+    evidence: StateEvidence,
     *,
-    row: np.ndarray | None = None,
     space: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw states given whole sequences (forward filtering, backward sampling).
 
-    Other parameters as in :func:`filter_states` and :func:`expected_counts`.
+    ``space`` as in :func:`expected_counts`.
 
     Returns
     -------
@@ -287,11 +261,12 @@ def sample_states(
     --------
     >>> log_emission = np.log([[0.9, 0.1], [0.2, 0.8]])
     >>> stay = np.array([[0.75, 0.25], [0.25, 0.75]])
+    >>> seen = StateEvidence(np.full(2, 0.5), stay, log_emission)
     >>> rng = np.random.default_rng(0)
-    >>> sample_states(rng, np.full(2, 0.5), stay, log_emission)[0]
+    >>> sample_states(rng, seen)[0]
     array([0, 0], dtype=int32)
     """
-    chain = _Chain(startprob, transmat, log_emission, row, lengths)
+    chain = _Chain(evidence)
     states = np.empty(chain.n_steps, dtype=np.int32)
     transposed = np.ascontiguousarray(chain.transmat.T)
     end = chain.n_steps
@@ -368,14 +343,8 @@ class Seen(NamedTuple):
 class _Chain:
     """Block-wise recursions over sequences with a model."""
 
-    def __init__(
-        self,
-        startprob: np.ndarray,
-        transmat: np.ndarray,
-        log_emission: np.ndarray,
-        row: np.ndarray | None,
-        lengths: Sequence[int] | None,
-    ) -> None:
+    def __init__(self, evidence: StateEvidence) -> None:
+        startprob, transmat, log_emission, lengths, row = evidence
         self.n_states = k = len(startprob)
         self.width = _padded(k)
         self.nothing = np.empty((0, self.width))

@@ -16,10 +16,12 @@ from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.outcomes import OUTCOMES, Outcome, Quantile
 from clearwood.outcomes.survival import is_survival
 from clearwood.rules import RuleSet
+from clearwood.rules.several_targets import MultiOutputRules, shapes_outputs
 from clearwood.simplifiers._common.explained_model import as_given, read_model
 from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS, deciding
 from clearwood.simplifiers.estimates import METHODS, estimated, least_rows
 from clearwood.simplifiers.large_tables import simplify_table
+from clearwood.simplifiers.multi_output import simplify_outputs
 from clearwood.simplifiers.pinned import (
     check_pinned,
     put_above,
@@ -148,7 +150,7 @@ def simplify(
     pinned: Any = None,
     max_samples: int = SAMPLE_ROWS,
     **settings: Any,
-) -> RuleSet:
+) -> RuleSet | MultiOutputRules:
     """Explain a tree ensemble, or any other model, by a few rules.
 
     Parameters
@@ -169,7 +171,9 @@ def simplify(
     y : array-like of shape (n_samples,), or str, optional
         True labels or values, to report the precision of the rules; for a table read in
         blocks, the name of a column. For a survival model, survival times as a
-        structured array, or a frame with two columns (:class:`RuleListSurvival`).
+        structured array, or a frame with two columns (:class:`RuleListSurvival`). For
+        a model of several numeric targets, an array or frame with a column per target
+        (an array for two if one is 0 or 1, as in survival times).
     method : str, optional
         By default "additive" for values, which is closer to most models than a list of
         as many rules, or with ``stability``; and "list" for classes, or if ``pinned``
@@ -224,7 +228,8 @@ def simplify(
 
     Returns
     -------
-    RuleSet
+    RuleSet or MultiOutputRules
+        The latter for several targets: one list, each rule of which predicts all.
 
     Examples
     --------
@@ -254,6 +259,26 @@ def simplify(
 
     ensemble, outcome, rows = None, None, RowsOfTable(X, y, sample_weight)
     special = {"task": task, "quantile": quantile, "treatment": treatment}
+    has_outputs = getattr(model, "n_outputs_", 1) > 1
+    if (shapes_outputs(y) and (has_outputs or not is_survival(y))) or (
+        y is None and has_outputs
+    ):
+        single = special | {"propensity": propensity, "pinned": pinned}
+        for name, value in single.items():
+            if value is not None:
+                raise InputError(
+                    f"{name} is for one target, and there are several; leave it out, "
+                    "or simplify one target at a time, as a function of the table."
+                )
+        if method not in (None, "list") or is_read_in_blocks(X):
+            raise InputError(
+                "For several targets the method is 'list', and the table in memory; "
+                "leave method out, or simplify one target at a time, as a function of "
+                "the table: lambda X: model.predict(X)[:, j]."
+            )
+        settings["random_state"] = random_state
+        found = simplify_outputs(model, X, y, sample_weight, groups, **settings)
+        return found if column_info is None else found.with_columns(column_info)
     if is_read_in_blocks(X):
         for name, value in (special | {"groups": groups}).items():
             if value is not None:

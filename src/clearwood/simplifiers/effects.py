@@ -24,6 +24,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from clearwood.columns.schema import features_of
 from clearwood.columns.validation import check_range, check_target, check_weight
 from clearwood.exceptions import InputError
+from clearwood.outcomes.effect import EffectScores
 
 N_FOLDS = 5
 
@@ -44,12 +45,16 @@ def effect_scores(
     X: Any,
     y: Any,
     treatment: Any,
+    *,
     propensity: Any = None,
-    weight: Any = None,
+    sample_weight: Any = None,
     groups: Any = None,
-    seed: int = 0,
-) -> np.ndarray:
-    """Cross-fitted doubly robust score of each row.
+    random_state: int = 0,
+) -> EffectScores:
+    """Estimate the effect of a treatment in each row by doubly robust scores.
+
+    Their mean over some rows is an estimate of the mean effect there. Rules for effects
+    (:func:`simplify` with ``task="effect"``) are evaluated on the scores of new rows.
 
     Parameters
     ----------
@@ -61,21 +66,31 @@ def effect_scores(
     propensity : float or array-like of shape (n_rows,), optional
         Probability of treatment, where known, as in a randomized trial; by default it
         is estimated.
-    weight : array-like of shape (n_rows,), optional
+    sample_weight : array-like of shape (n_rows,), optional
     groups : array-like of shape (n_rows,), optional
         Rows of a group are left out together.
-    seed : int
+    random_state : int, default=0
+        Seed of the folds and of the models.
 
     Returns
     -------
     ndarray of shape (n_rows,)
+        Of a type of its own, so that rules tell scores from outcomes; computations
+        return plain arrays.
+
+    Raises
+    ------
+    InputError
+        If fewer than 20 rows are treated, or are not.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> import clearwood as cw
     >>> rng = np.random.default_rng(0)
     >>> X, t = rng.uniform(size=(400, 1)), rng.integers(0, 2, 400)
     >>> y = X[:, 0] + 2 * t
-    >>> round(float(effect_scores(X, y, t, propensity=0.5).mean()), 1)
+    >>> round(float(cw.effect_scores(X, y, t, propensity=0.5).mean()), 1)
     2.0
     """
     features = features_of(X, learned=True)
@@ -85,24 +100,25 @@ def effect_scores(
     check_range(y, "y")
     t = _check_treatment(treatment, n_rows)
     e = None if propensity is None else _check_propensity(propensity, n_rows)
-    weight = check_weight(weight, n_rows)
+    weight = check_weight(sample_weight, n_rows)
     if groups is not None and len(np.unique(groups)) < N_FOLDS:
         raise InputError(
             f"groups has {len(np.unique(groups))} groups; estimates of effects leave "
             f"out a fifth of them in turn, and need at least {N_FOLDS}."
         )
     by_group = StratifiedKFold if groups is None else StratifiedGroupKFold
-    folds = by_group(N_FOLDS, shuffle=True, random_state=seed)
+    folds = by_group(N_FOLDS, shuffle=True, random_state=random_state)
     scores = np.empty(n_rows)
     for kept, held in folds.split(columns, t, groups):
         m0, m1 = (
-            _fitted(HistGradientBoostingRegressor, columns, y, weight, rows, seed)
-            .predict(columns[held])
+            _fitted(
+                HistGradientBoostingRegressor, columns, y, weight, rows, random_state
+            ).predict(columns[held])
             for rows in (kept[~t[kept]], kept[t[kept]])
-        )  # fmt: skip
+        )
         if e is None:
             model = _fitted(
-                HistGradientBoostingClassifier, columns, t, weight, kept, seed
+                HistGradientBoostingClassifier, columns, t, weight, kept, random_state
             )
             p = model.predict_proba(columns[held])[:, 1].clip(LEAST, 1 - LEAST)
         else:
@@ -110,7 +126,7 @@ def effect_scores(
         own, treated = y[held], t[held]
         off = np.where(treated, (own - m1) / p, (m0 - own) / (1 - p))
         scores[held] = m1 - m0 + off
-    return scores
+    return scores.view(EffectScores)
 
 
 def _fitted(

@@ -86,8 +86,9 @@ def _with_scores(
         return rows
     number = int(as_generator(seed).integers(2**31))
     scores = effect_scores(
-        rows.X, rows.y, treatment, propensity, rows.weight, groups, number
-    )
+        rows.X, rows.y, treatment, propensity=propensity, sample_weight=rows.weight,
+        groups=groups, random_state=number,
+    )  # fmt: skip
     return rows._replace(y=scores)
 
 

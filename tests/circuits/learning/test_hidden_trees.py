@@ -18,7 +18,7 @@ from clearwood.circuits.learning.fitting import (
 )
 from clearwood.circuits.learning.hidden_trees import with_hidden
 from clearwood.circuits.nodes import Sum, walk
-from clearwood.circuits.queries import most_probable
+from clearwood.circuits.queries.completion import most_probable
 from clearwood.distributions import ChowLiuTree
 
 SIZES = (3, 2, 2, 3)

@@ -7,8 +7,8 @@ from tests.wording import refuses
 
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.nodes import Product, Sum
-from clearwood.circuits.queries import most_probable
 from clearwood.circuits.queries.bounds import Bounds, choices
+from clearwood.circuits.queries.completion import most_probable
 from clearwood.circuits.queries.modes import likeliest_kinds
 from clearwood.distributions import Gaussian, Histogram, MultivariateGaussian
 from clearwood.exceptions import InputError

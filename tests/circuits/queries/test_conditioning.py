@@ -5,7 +5,7 @@ from tests.circuits import made, naive
 
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.nodes import Sum
-from clearwood.circuits.queries import condition
+from clearwood.circuits.queries.conditioning import condition
 from clearwood.distributions import Bernoulli
 from clearwood.exceptions import InputError
 

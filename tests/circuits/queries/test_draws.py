@@ -5,7 +5,8 @@ from scipy.stats import chi2, kstest
 from tests.circuits import made, naive
 from tests.wording import refuses
 
-from clearwood.circuits.queries import conditionals, draw_missing, moments, sample
+from clearwood.circuits.queries.draws import draw_missing, sample
+from clearwood.circuits.queries.shares import conditionals
 from clearwood.exceptions import InputError
 
 
@@ -48,7 +49,7 @@ def test_values_are_drawn_from_their_conditionals(circuit):
     if naive.density(circuit.root, row) == 0 or not np.isnan(row).any():
         return
     drawn = sample(circuit, 1000, np.random.default_rng(0), row)
-    (mean,), (covariance,) = moments(circuit, row[None])
+    (mean,), (covariance,) = made.moments(circuit, row[None])
     error = np.sqrt(np.diag(covariance) / 1000)
     assert (np.abs(drawn.mean(axis=0) - mean) <= 5 * error + 1e-12).all()
     for j, own in conditionals(circuit, np.tile(row, (1000, 1))).items():
@@ -59,7 +60,7 @@ def test_columns_depend_on_each_other_in_draws_as_in_the_circuit():
     _, circuit = made.golden_inference("mixed")
     row = np.array([np.nan, 1, np.nan, np.nan, 0.5])
     drawn = sample(circuit, 20_000, np.random.default_rng(0), row)
-    _, (covariance,) = moments(circuit, row[None])
+    _, (covariance,) = made.moments(circuit, row[None])
     spread = np.sqrt(np.diag(covariance))
     error = np.abs(np.cov(drawn.T, ddof=0) - covariance)
     assert (error <= 5 * np.outer(spread, spread) / np.sqrt(20_000) * 2).all()

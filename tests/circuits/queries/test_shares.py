@@ -6,14 +6,11 @@ from tests.wording import refuses
 
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.nodes import Product, Sum
-from clearwood.circuits.queries import (
-    condition,
-    conditionals,
-    draw_missing,
-    moments,
-    most_probable,
-    surprisals,
-)
+from clearwood.circuits.queries.completion import most_probable
+from clearwood.circuits.queries.conditioning import condition
+from clearwood.circuits.queries.draws import draw_missing
+from clearwood.circuits.queries.shares import conditionals
+from clearwood.circuits.queries.surprisal import surprisals
 from clearwood.distributions import Bernoulli, Gaussian, Histogram
 from clearwood.exceptions import InputError
 
@@ -54,7 +51,7 @@ def test_golden_conditionals(name):
 @pytest.mark.parametrize("name", ["discrete", "mixed"])
 def test_golden_moments(name):
     facts, circuit = made.golden_inference(name)
-    found = moments(circuit, np.array([evidence_of(f) for f in facts["moments"]]))
+    found = made.moments(circuit, np.array([evidence_of(f) for f in facts["moments"]]))
     for fact, mean, covariance in zip(facts["moments"], *found):
         np.testing.assert_allclose(mean, fact["mean"], atol=1e-12)
         np.testing.assert_allclose(covariance, fact["covariance"], atol=1e-12)
@@ -67,7 +64,7 @@ def test_golden_zeros():
     np.testing.assert_allclose(found[1].probabilities, [[0.75, 0.25]], atol=1e-15)
     np.testing.assert_allclose(found[2].probabilities, [[0, 1 / 3, 2 / 3]], atol=1e-15)
     impossible = np.array([[1, np.nan, np.nan], [0, np.nan, 2]])
-    for ask in (conditionals, moments):
+    for ask in (conditionals, made.moments):
         with refuses(InputError):
             ask(circuit, impossible)
 
@@ -107,7 +104,7 @@ def test_moments_are_those_of_all_completions(circuit):
         p = np.array([naive.density(circuit.root, own) for own in rows])
         if p.sum() == 0:
             continue
-        mean, covariance = (own[0] for own in moments(circuit, row[None]))
+        mean, covariance = (own[0] for own in made.moments(circuit, row[None]))
         np.testing.assert_allclose(mean, p @ rows / p.sum(), atol=1e-12)
         expected = np.cov(rows.T, aweights=p, ddof=0) if len(rows) > 1 else 0.0
         np.testing.assert_allclose(covariance, np.atleast_2d(expected), atol=1e-12)
@@ -120,7 +117,8 @@ def test_moments_and_conditionals_agree_on_values():
     )
     circuit = Circuit(Sum(np.array([0.3, 0.7]), kinds), made.space([None, None]))
     rows = np.array([[np.nan, 1.0], [np.nan, np.nan]])
-    own, (mean, covariance) = conditionals(circuit, rows)[0], moments(circuit, rows)
+    own = conditionals(circuit, rows)[0]
+    mean, covariance = made.moments(circuit, rows)
     np.testing.assert_allclose(own.mean, mean[:, 0], rtol=1e-13)
     np.testing.assert_allclose(own.sd**2, covariance[:, 0, 0], rtol=1e-13)
     # The density is constant between edges: what lies there is it times the width.
@@ -146,7 +144,7 @@ def test_levels_that_are_not_known_are_missing():
     assert most_probable(circuit, rows).values.tolist() == [[0, 1]]
     assert (draw_missing(circuit, rows, np.random.default_rng(0)) >= 0).all()
     assert np.isnan(surprisals(circuit, rows)[0, 0])
-    assert moments(circuit, rows).mean.tolist() == [[0.25, 1.0]]
+    assert made.moments(circuit, rows)[0].tolist() == [[0.25, 1.0]]
 
 
 def test_rows_of_all_blocks_are_counted_from_the_first():
@@ -157,7 +155,7 @@ def test_rows_of_all_blocks_are_counted_from_the_first():
     np.testing.assert_array_equal(found[0].rows, np.arange(0, 1500, 3))
     np.testing.assert_array_equal(found[1].rows, np.arange(1, 1500, 3))
     np.testing.assert_allclose(found[0].probabilities[:, 1], 0.75)
-    whole, first = moments(circuit, rows), moments(circuit, rows[:3])
+    whole, first = made.moments(circuit, rows), made.moments(circuit, rows[:3])
     for own, few in zip(whole, first):
         np.testing.assert_allclose(own[-3:], few, rtol=1e-12)
     never = Circuit(kinds[0], circuit.features)

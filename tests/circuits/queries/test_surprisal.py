@@ -5,23 +5,9 @@ from tests.circuits import made, naive
 
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.nodes import Product, Sum
-from clearwood.circuits.queries import contributions, sample, surprisals
+from clearwood.circuits.queries.draws import sample
+from clearwood.circuits.queries.surprisal import surprisals
 from clearwood.distributions import Gaussian
-
-
-def possible(circuit, seed, missing):
-    rows = made.random_rows(np.random.default_rng(seed), circuit, 5, missing)
-    density = np.array([naive.density(circuit.root, row) for row in rows])
-    return rows[density > 0], np.log(density[density > 0])
-
-
-@settings(max_examples=30)
-@given(made.circuits(zeros=True))
-def test_contributions_add_up(circuit):
-    rows, log_density = possible(circuit, 1, missing=0.3)
-    columns, kinds = contributions(circuit, rows)
-    np.testing.assert_allclose(columns.sum(axis=1) + kinds, log_density, atol=1e-10)
-    assert (columns[np.isnan(rows)] == 0).all() and (kinds <= 1e-12).all()
 
 
 @settings(max_examples=30)

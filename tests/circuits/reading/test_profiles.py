@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from scipy.stats.contingency import association
+from tests.circuits import made
 from tests.circuits.made import circuits
 from tests.circuits.reading.cases import deep
 from tests.wording import same_text
@@ -11,7 +12,6 @@ from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.nodes import Product, Sum
-from clearwood.circuits.queries.covariances import moments
 from clearwood.circuits.reading.anomalies import entry_text
 from clearwood.circuits.reading.profiles import (
     Moments,
@@ -44,7 +44,7 @@ def probability(circuit, entries):
 @FEW
 @given(circuits())
 def test_marginals_are_those_of_the_circuit(circuit):
-    mean, covariance = moments(circuit, known(circuit, [{}]))[:2]
+    mean, covariance = made.moments(circuit, known(circuit, [{}]))[:2]
     for j, facts in profile_of(circuit.root).items():
         labels = circuit.features.categories[j]
         if labels:
@@ -70,7 +70,7 @@ def naive_covariance(circuit, j, k):
         if p == 0:
             return 0.0
         means, covariance = (
-            x[0] for x in moments(circuit, known(circuit, [entry]))[:2]
+            x[0] for x in made.moments(circuit, known(circuit, [entry]))[:2]
         )
         if len(numbers) == 1:
             return p * means[numbers[0]]

@@ -18,7 +18,6 @@ from clearwood.circuits import SPNClassifier
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.nodes import Product
-from clearwood.circuits.queries.conditioning import of_columns
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import conditionals
 from clearwood.circuits.reading.anomalies import NEW, anomaly_scores, top_entries
@@ -255,7 +254,7 @@ def test_pages_without_rows_say_what_is_not_known(tmp_path, circuit):
 
 def test_the_class_is_a_column_of_a_classifier(rows):
     found = SPNClassifier()
-    columns = TableVariables.plain(of_columns(clinic().features, range(6)))
+    columns = TableVariables.plain(clinic().features.taken(range(6)))
     found.circuit_ = replace(clinic(), table=columns)
     found.n_features_in_ = 6
     found.feature_names_in_ = np.array(clinic().features.names[:6], dtype=object)

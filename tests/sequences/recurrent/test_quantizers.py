@@ -3,10 +3,10 @@ from dataclasses import replace
 import numpy as np
 from tests.sequences.recurrent.traces import made_trace
 
+from clearwood.sequences.recurrent.equivalence import ranked
 from clearwood.sequences.recurrent.quantizers import (
     QUANTIZERS,
     comparable,
-    most_frequent_first,
 )
 
 
@@ -66,7 +66,7 @@ def test_what_is_remembered_for_later_sets_vectors_apart():
 def test_the_most_frequent_state_of_training_is_the_first():
     trace = made_trace([8], n_held_out=3)
     states = np.array([7, 4, 4, 4, 7, 9, 9, 9])
-    found = most_frequent_first(trace, states)
+    found = ranked(states, ~trace.is_held_out)
     assert found.tolist() == [1, 0, 0, 0, 1, 2, 2, 2]
 
 

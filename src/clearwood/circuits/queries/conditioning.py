@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clearwood._numeric import product
 from clearwood._numeric.logspace import log_of
 from clearwood.circuits.nodes import Node, Product, Sum, fold, with_children
-from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.table_variables import TableVariables
 from clearwood.distributions import Categorical, Leaf, MultivariateGaussian
 from clearwood.distributions.categorical import OfLevels
@@ -42,6 +41,7 @@ def condition(circuit: Circuit, row: np.ndarray) -> Circuit:
     --------
     >>> from clearwood.circuits import Circuit
     >>> from clearwood.distributions import Bernoulli
+    >>> from clearwood.rules import FeatureSpace
     >>> features = FeatureSpace(("ill", "test"), ((0, 1), (0, 1)))
     >>> well = Product((Bernoulli(0, 0.0), Bernoulli(1, 0.1)))
     >>> ill = Product((Bernoulli(0, 1.0), Bernoulli(1, 0.9)))
@@ -162,15 +162,6 @@ def _of_columns(root: Node, circuit: Circuit) -> Circuit:
         return node.over([place[v] for v in node.variables])
 
     own = fold(root, leaf, with_children, with_children)
-    features = of_columns(circuit.features, kept)
+    features = circuit.features.taken(kept)
     table = TableVariables(features, circuit.table.scales(kept), (0.0,) * len(kept))
     return replace(circuit, root=own, features=features, table=table)
-
-
-def of_columns(features: FeatureSpace, columns: Sequence[int]) -> FeatureSpace:
-    """Subset of the columns, in this order."""
-    parts = ("names", "categories", "lookup", "missing_at", "info")
-    own: dict[str, Any] = {
-        part: tuple(getattr(features, part)[j] for j in columns) for part in parts
-    }
-    return replace(features, **own)

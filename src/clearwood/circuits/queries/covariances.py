@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from clearwood.circuits.compiled import ROWS
-from clearwood.circuits.queries.conditioning import known
 from clearwood.circuits.queries.passes import RowsInside, leaves_of, passes
 from clearwood.distributions import Leaf
 
@@ -60,43 +59,6 @@ class Coordinates(NamedTuple):
         return np.concatenate(
             [np.arange(self.start[j], self.stop[j]) for j in variables]
         )
-
-
-def moments(circuit: Circuit, values: np.ndarray) -> RowMoments:
-    """Expected values and covariances of all entries of rows, exactly.
-
-    Parameters
-    ----------
-    circuit : Circuit
-    values : ndarray of shape (n_rows, n_features)
-        Encoded; NaN where an entry is missing.
-
-    Returns
-    -------
-    RowMoments
-
-    Examples
-    --------
-    >>> from clearwood.circuits import Circuit
-    >>> from clearwood.rules import FeatureSpace
-    >>> from clearwood.circuits.nodes import Product, Sum
-    >>> from clearwood.distributions import Gaussian
-    >>> low = Product((Gaussian(0, 0.0, 1.0), Gaussian(1, 0.0, 1.0)))
-    >>> high = Product((Gaussian(0, 2.0, 1.0), Gaussian(1, 2.0, 1.0)))
-    >>> root = Sum(np.array([0.5, 0.5]), (low, high))
-    >>> circuit = Circuit(root, FeatureSpace.numeric(2))
-    >>> found = moments(circuit, np.full((1, 2), np.nan))
-    >>> found.mean.tolist(), found.covariance.tolist()
-    ([[1.0, 1.0]], [[[2.0, 1.0], [1.0, 2.0]]])
-    """
-    categories = circuit.features.categories
-    coordinates = Coordinates.from_levels([
-        None if labels is None else np.arange(float(len(labels)))[:, None]
-        for labels in categories
-    ])  # fmt: skip
-    mean, covariance = coordinate_moments(circuit, values, coordinates)
-    values = known(circuit, values)
-    return RowMoments(np.where(np.isnan(values), mean, values), covariance)
 
 
 def coordinate_moments(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,10 +74,6 @@ class ValueShares:
     weight_between: np.ndarray
     low: np.ndarray
     high: np.ndarray
-
-    def of_rows(self, rows: np.ndarray) -> ValueShares:
-        """The same distributions, of other rows of a table."""
-        return replace(self, rows=rows)
 
     @property
     def mean(self) -> np.ndarray:

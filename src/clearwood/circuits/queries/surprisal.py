@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import logsumexp
@@ -11,96 +11,11 @@ from clearwood._numeric.logspace import log_of
 from clearwood.circuits.compiled import ROWS, Compiled
 from clearwood.circuits.leaf_arrays import OneByOne
 from clearwood.circuits.queries.conditioning import known
-from clearwood.circuits.queries.passes import (
-    ColumnLeaves,
-    RowsInside,
-    columns_of,
-    passes,
-)
+from clearwood.circuits.queries.passes import ColumnLeaves, columns_of
 from clearwood.distributions.normal import log_density
 
 if TYPE_CHECKING:
     from clearwood.circuits.circuit import Circuit
-
-
-class Contributions(NamedTuple):
-    """Additive decomposition of the log density of rows.
-
-    Attributes
-    ----------
-    columns : ndarray of shape (n_rows, n_features)
-        Log density of each entry in the components of its row, averaged over the
-        components; 0 for missing entries. In a multivariate leaf each is conditional on
-        those that precede it in the leaf.
-    kinds : ndarray of shape (n_rows,)
-        Rarity of the components: minus the information (Kullback-Leibler, in nats) that
-        the row gives about its components; 0 or less.
-    """
-
-    columns: np.ndarray
-    kinds: np.ndarray
-
-
-def contributions(circuit: Circuit, values: np.ndarray) -> Contributions:
-    r"""Exact contribution of each column to the log density of a row.
-
-    Given a combination ``t`` of components, one of each sum that is reached, entries
-    are independent. By Bayes' rule ``log p(x) = log p(t) - log p(t | x) + log p(x |
-    t)`` for every ``t``; the average over ``p(t | x)`` gives a sum over columns, and
-    one number for the components themselves.
-
-    Log densities of continuous columns depend on their units, so compare an entry with
-    others of its column (such as rows that are :func:`sample`\ d) and not with other
-    columns.
-
-    Parameters
-    ----------
-    circuit : Circuit
-    values : ndarray of shape (n_rows, n_features)
-        Encoded; NaN where an entry is missing.
-
-    Returns
-    -------
-    Contributions
-
-    Examples
-    --------
-    >>> from clearwood.circuits import Circuit
-    >>> from clearwood.rules import FeatureSpace
-    >>> from clearwood.circuits.nodes import Product, Sum
-    >>> from clearwood.distributions import Bernoulli
-    >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
-    >>> root = Sum(np.array([0.8, 0.2]), tuple(kinds))
-    >>> circuit = Circuit(root, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))
-    >>> columns, kinds = contributions(circuit, np.array([[1.0, 1.0]]))
-    >>> columns.round(3).tolist(), kinds.round(3).tolist()
-    ([[-0.209, -0.209]], [-1.354])
-    """
-    compiled = circuit.compiled
-    columns = columns_of(compiled)
-    found = Contributions(np.zeros(np.shape(values)), np.zeros(len(values)))
-    for block in passes(compiled, values):
-        rows = slice(block.start, block.start + len(block.values))
-        found.kinds[rows] = -_information(compiled, block)
-        for column in columns:
-            place, logs = _leaf_logs(column, block.values, earlier=True)
-            flow = block.flow[place]
-            # A leaf that is not reached does not count, even with -inf.
-            reached = np.where(flow > 0, logs, 0.0)
-            found.columns[rows, column.variable] = (flow * reached).sum(axis=0)
-    return found
-
-
-def _information(compiled: Compiled, block: RowsInside) -> np.ndarray:
-    """Information of rows about components: the divergence of p(t | x) from p(t)."""
-    total = np.zeros(len(block.values))
-    for place in np.flatnonzero(compiled.sums):
-        below = compiled.child[compiled.first[place] : compiled.first[place + 1]]
-        flow = block.flow[below]
-        with np.errstate(invalid="ignore"):
-            gain = block.log[below] - block.log[place]
-        total += (flow * np.where(flow > 0, gain, 0.0)).sum(axis=0)
-    return total
 
 
 def surprisals(circuit: Circuit, values: np.ndarray) -> np.ndarray:
@@ -170,7 +85,7 @@ def _log_flow(compiled: Compiled, log: np.ndarray) -> np.ndarray:
 
 
 def _leaf_logs(
-    column: ColumnLeaves, values: np.ndarray, earlier: bool = False
+    column: ColumnLeaves, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Log density of a column's entries in each of its leaves, 0 where missing.
 
@@ -188,26 +103,17 @@ def _leaf_logs(
     level = np.where(is_level, entry, -1).astype(np.intp)
     gap = np.where(missing, 0.0, entry) - column.mean[:, None]
     normals = log_density(gap, column.variance[:, None])
-    others = [_among_others(leaf, column.variable, values, earlier)
-              for _, leaf in column.others]  # fmt: skip
+    others = [_given_others(leaf, column.variable, values) for _, leaf in column.others]
     logs = np.vstack([tables[:, level], normals, *others])
     logs[:, missing] = 0.0
     at_others = np.array([place for place, _ in column.others], dtype=np.intp)
     return np.concatenate([column.level_at, column.normal_at, at_others]), logs
 
 
-def _among_others(
-    leaf: OneByOne,
-    variable: int,
-    values: np.ndarray,
-    earlier: bool,
-) -> np.ndarray:
-    """Log density of a column's entries given the leaf's others, or earlier ones."""
-    at = leaf.variables.index(variable)
-    with_ = values.copy()
-    with_[:, leaf.variables[at + 1 :] if earlier else ()] = np.nan
-    without = with_.copy()
+def _given_others(leaf: OneByOne, variable: int, values: np.ndarray) -> np.ndarray:
+    """Log density of a column's entries given the leaf's others."""
+    without = values.copy()
     without[:, variable] = np.nan
     with np.errstate(invalid="ignore"):
-        logs = leaf.log_density(with_) - leaf.log_density(without)
+        logs = leaf.log_density(values) - leaf.log_density(without)
     return np.where(np.isnan(logs), 0.0, logs)  # where the others cannot be anyway

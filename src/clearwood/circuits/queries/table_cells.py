@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -203,7 +203,7 @@ def cell_conditionals(
             rest[:, place] = 0.0
             number = conditionals(circuit, rest, (j,))[j]
             assert isinstance(number, ValueShares)
-            number = number.of_rows(masses.rows)
+            number = replace(number, rows=masses.rows)
             answers[j] = CellShares(number, column, masses.probabilities[:, 1:])
     return answers
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.queries import CellShares, LevelShares
+from clearwood.circuits.queries.shares import LevelShares
+from clearwood.circuits.queries.table_cells import CellShares
 from clearwood.circuits.reading.anomalies import facts_by_row
 from clearwood.circuits.reading.profiles import column_words
 from clearwood.columns.dates import DATES, as_times

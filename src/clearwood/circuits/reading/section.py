@@ -60,18 +60,8 @@ FARTHEST = 1.5
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     """Components, dependent columns, and anomalies.
 
-    Parameters
-    ----------
-    result : fitted estimator
-        With ``circuit_``, such as a MiniSPN.
-    X : array-like or frame of shape (n_samples, n_features), optional
-        Rows to evaluate the density on, and to find anomalies in.
-    y : array-like of shape (n_samples,), optional
-        Classes of these rows, for a classifier.
-
-    Returns
-    -------
-    dict
+    ``X`` are the rows to evaluate the density on, and to find anomalies in; ``y`` their
+    classes, for a classifier.
     """
     circuit = circuit_from(result)
     values = None if X is None else rows_of(result, X, y)

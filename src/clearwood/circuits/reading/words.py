@@ -118,11 +118,9 @@ def _weakness(circuit: Circuit) -> list[str]:
     return _wrapped(text, (), "", 0)
 
 
-def strongest_pairs(
-    strength: np.ndarray, least: float = LEAST_STRENGTH
-) -> list[tuple[int, int, float]]:
+def strongest_pairs(strength: np.ndarray) -> list[tuple[int, int, float]]:
     """Pairs of dependent columns, the strongest first."""
-    j, k = np.nonzero(np.triu(strength >= least, 1))
+    j, k = np.nonzero(np.triu(strength >= LEAST_STRENGTH, 1))
     order = np.argsort(-strength[j, k], kind="stable")
     places = np.stack([j, k])[:, order].tolist()
     return list(zip(*places, strength[j, k][order].tolist()))

@@ -103,6 +103,7 @@ def project(args: Any) -> Answer:
     the proxy and the scores of both on held-out rows.
     """
     import clearwood as cw
+    from clearwood.rules.evaluation.tables import survey
     from clearwood.rules.serialise import file_text
 
     has_lines = args.proxy != "linear"
@@ -128,9 +129,14 @@ def project(args: Any) -> Answer:
         # The estimator receives values without a name; the file has the target's name.
         fitted.rules_ = fitted.rules_.with_target(args.target)
     summary = _summarize(fitted, split, args)
+    evaluated = None
+    if has_lines:
+        predicted = fitted.reference_.predict(split.X_test)
+        evaluated = survey(fitted.rules_, split.X_test, split.y_test, predicted).rules
+        summary["rules_held_out"] = json.loads(evaluated.to_json())
     return Answer(
         summary,
-        lambda: _text(fitted, summary),
+        lambda: _text(fitted, evaluated, summary),
         fitted,
         out=(lambda: file_text(fitted.rules_)) if has_lines else None,
         page=split.held_out | {"held_out_from": "model"},
@@ -258,7 +264,7 @@ def _line_facts(fitted: Any) -> dict[str, Any]:
     }
 
 
-def _text(fitted: Any, summary: dict[str, Any]) -> str:
+def _text(fitted: Any, evaluated: Any, summary: dict[str, Any]) -> str:
     from clearwood.projection.reading.scores import remarks_on
 
     scores, is_linear = summary["scores"], summary["proxy"] == "linear"
@@ -266,7 +272,7 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
     return fill(
         "project.txt",
         **summary,
-        proxy_text=fitted.summary() if is_linear else fitted.rules_,
+        proxy_text=fitted.summary() if is_linear else evaluated,
         **({} if is_linear else _uncertainty(fitted)),
         name=name,
         fidelity=_fidelity_text(scores["fidelity"], name),
@@ -288,7 +294,7 @@ def _uncertainty(fitted: Any) -> dict[str, Any]:
         "found": summarize_leaves(fitted.leaves_, fitted.rules_),
         "words": fitted._words,
         "many": len(fitted.leaves_.means) > 1,
-        "mean_in": mean_in(OBSERVED, "training rows"),
+        "mean_in": mean_in(OBSERVED, "the held-out rows"),
         "common_variance": has_common_variance(fitted.leaves_),
         "choice": size_choice(fitted),
     }

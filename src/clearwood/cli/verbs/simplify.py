@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from clearwood.cli import estimates, survival
+from clearwood.cli import estimates, outputs, survival
 from clearwood.cli import options as shared
 from clearwood.cli.command import Answer, command
 from clearwood.cli.evaluation import (
@@ -58,7 +58,8 @@ def simplify(args: Any) -> Answer:
     the rules and their scores on held-out rows. With --task survival, MODEL is a file
     of XGBoost, by default a random survival forest of scikit-survival. With --task
     quantile, by default histogram gradient boosting with the quantile loss is trained;
-    with --task effect a random forest, on doubly robust scores. For a Parquet file of
+    with --task effect a random forest, on doubly robust scores. With several targets,
+    as in --target a,b, each rule predicts all of them. For a Parquet file of
     more than 200,000 rows the rules are fitted to a sample and evaluated on all rows.
     """
     from clearwood.rules.decisions import positive_position
@@ -70,6 +71,9 @@ def simplify(args: Any) -> Answer:
     shared.only_for("--task survival", False, survival_only)
     if args.target is None:
         raise click.UsageError("Missing option '--target'.")
+    targets = shared.parted(args.target)
+    if len(targets) > 1 and all(targets):
+        return outputs.simplify_targets(args, targets)
     settings, task = estimates.check(args), args.task
     if task in estimates.TASKS:
         args.task = "regression"

@@ -18,20 +18,7 @@ from clearwood.metatree.reading.section import features_in_use, score_lines
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
-    """Sizes before and after pruning, features in use, and scores.
-
-    Parameters
-    ----------
-    result : MetaForestClassifier or MetaForestRegressor
-        Fitted.
-    X : array-like or frame of shape (n_samples, n_features), optional
-    y : array-like of shape (n_samples,), optional
-        Rows on which to score the averages.
-
-    Returns
-    -------
-    dict
-    """
+    """Sizes before and after pruning, features in use, and scores."""
     check_is_fitted(result)
     posteriors = [tree.posterior() for tree in result.meta_trees_]
     full = sum(int(p.structure.is_leaf.sum()) for p in posteriors)

@@ -36,17 +36,7 @@ def model_of(result: Any, X: Any = None) -> Any:
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     """Most probable tree, the next ones, features, and scores of the average.
 
-    Parameters
-    ----------
-    result : MetaTreeClassifier or MetaTreeRegressor
-        Fitted.
-    X : array-like or frame of shape (n_samples, n_features), optional
-    y : array-like of shape (n_samples,), optional
-        Rows on which to compare the average with single trees.
-
-    Returns
-    -------
-    dict
+    ``X`` and ``y`` are the rows on which to compare the average with single trees.
     """
     posterior = result.meta_tree_.posterior()
     s = posterior.structure

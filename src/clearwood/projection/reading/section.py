@@ -161,9 +161,8 @@ def split_lines(result: Any, X: Any) -> dict[str, Any] | None:
         "projection/reading/splits.txt",
         is_posterior=result.reference_.is_posterior,
         depth=found.depth,
-        n_rows=len(rows),
     )
-    return {"words": words, "lines": found.lines()}
+    return {"words": words, "lines": found.lines(), "n_rows": len(rows)}
 
 
 def score_lines(result: Any, X: Any, y: Any) -> dict[str, Any]:
@@ -241,6 +240,7 @@ def summarize_leaves(
         {
             "number": i + 1,
             "conditions": [c.text(rules.features) for c in rule.conditions],
+            "n_rows": None if leaf is None else int((leaf == i).sum()),
             "rows": _rows_text(leaves, leaf, i),
             "predictions": _predictions(predictive, rules, i),
             "observed": ""

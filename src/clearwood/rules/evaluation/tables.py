@@ -141,8 +141,11 @@ def _encoded(rule_set: RuleSet, rows: RowsOfTable, model: Any) -> EncodedRows:
         None
         if values is None
         # One block may lack some classes.
-        else rule_set.outcome.codes(rule_set.outcome.check(values, n_rows, name))
-        for values, name in ((predicted, "the model"), (rows.y, "y"))
+        else rule_set.outcome.codes(check(values, n_rows, name))
+        for check, values, name in (
+            (rule_set.outcome.check, predicted, "the model"),
+            (rule_set.outcome.check_truth, rows.y, "y"),
+        )
     )
     encoded = rule_set.encode(rows.X)
     return EncodedRows(encoded, rows.checked_weight(), target, truth)

@@ -51,9 +51,26 @@ def rules_to_sql(
     if probabilities and not (rule_set.classes or rule_set.outcome.horizons):
         raise InputError("These rules predict a number; they have no probabilities.")
     writer = SqlWriter(dialect, rule_set.features)
-    text = writer.finished(_sql(rule_set, writer, table, probabilities))
+    return _with_notes(rule_set, writer, _sql(rule_set, writer, table, probabilities))
+
+
+def outputs_to_sql(
+    lists: Sequence[RuleSet], dialect: str = "standard", *, table: str | None = None
+) -> str:
+    """See :meth:`clearwood.MultiOutputRules.to_sql`."""
+    writer = SqlWriter(dialect, lists[0].features)
+    columns = [
+        (f"prediction {one.target}", _list_columns(one, writer, False)[0][1])
+        for one in lists
+    ]
+    source = None if table is None else writer.name(table)
+    return _with_notes(lists[0], writer, query(columns, source, writer))
+
+
+def _with_notes(rule_set: RuleSet, writer: SqlWriter, text: str) -> str:
+    """The text in its dialect, below what the columns are."""
     notes = [comment("--", f"{name}: {words}") for name, words in rule_set.glossary()]
-    return "\n".join([*notes, text])
+    return "\n".join([*notes, writer.finished(text)])
 
 
 def _sql(

@@ -181,10 +181,12 @@ def monitor(
         raise InputError(
             "Errors by group need the true labels or values: pass y (--target)."
         )
-    if y is not None and rules.outcome.estimates_truth:
+    known = y is not None or reference_y is not None
+    if known and rules.outcome.estimates_truth:
         raise InputError(
             f"True values are not compared with the task {rules.task}; leave y out, "
-            "and use rules.evaluate(X, y) and rules.described_on(X, y)."
+            "and reference_y, and use rules.evaluate(X, y) and "
+            "rules.described_on(X, y)."
         )
     if reference is None and reference_y is not None:
         raise InputError("reference_y belongs to reference; pass both, or neither.")

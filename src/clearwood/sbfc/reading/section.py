@@ -39,20 +39,7 @@ LEAST_SIGNAL, MOST_ODDS = 0.5, 20
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
-    """Report data: average graph, ranking, scores on given rows, and sampling.
-
-    Parameters
-    ----------
-    result : SelectiveBayesianForestClassifier
-        Fitted.
-    X : array-like or frame of shape (n_samples, n_features), optional
-    y : array-like of shape (n_samples,), optional
-        Labelled rows to score predictions on.
-
-    Returns
-    -------
-    dict
-    """
+    """Report data: average graph, ranking, scores on given rows, and sampling."""
     estimator = check_classifier(result)
     graph = average_graph(estimator)
     order = np.argsort(-estimator.inclusion_probability_, kind="stable").tolist()

@@ -28,18 +28,8 @@ KINDS = {
 def section(result: HMMLSTM, X: Any = None, y: Any = None) -> dict[str, Any]:
     """Sizes, training history, scores, and the states of the Markov model.
 
-    Parameters
-    ----------
-    result : HMMLSTM
-        Fitted.
-    X : as in ``HMMLSTM.fit``, optional
-        Steps to score.
-    y : sequence of int, or array-like of shape (n_steps,), optional
-        For symbols the lengths of the sequences in X, for a series its outputs.
-
-    Returns
-    -------
-    dict
+    ``X`` are the steps to score, as in ``HMMLSTM.fit``, and ``y`` the lengths of their
+    sequences or, for a series, its outputs.
     """
     check_is_fitted(result)
     history = result.history_

@@ -10,7 +10,7 @@ import numpy as np
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.kinds import KINDS
 from clearwood.sequences.recurrent.fidelity import CONSTANT, LAST
-from clearwood.sequences.recurrent.trace import last_steps, step_age
+from clearwood.sequences.recurrent.trace import last_steps, lengths_of_first, step_age
 from clearwood.sequences.states_over_time import sequence_bounds
 from clearwood.sequences.symbols import symbol_cells, symbol_codes
 
@@ -52,15 +52,8 @@ def hold_out_last(X: Any, lengths: Sequence[int] | None, share: float) -> StepsH
     sizes = np.diff(sequence_bounds(lengths, len(X)))
     is_held_out = last_steps(sizes, share)
     n = int((~is_held_out).sum())
-    before = np.clip(n - (np.cumsum(sizes) - sizes), 0, sizes)
-    after = sizes - before
-    return StepsHeldOut(
-        X[:n],
-        X[n:],
-        before[before > 0].tolist(),
-        after[after > 0].tolist(),
-        is_held_out,
-    )
+    after = lengths_of_first(sizes[::-1], len(is_held_out) - n)[::-1]
+    return StepsHeldOut(X[:n], X[n:], lengths_of_first(sizes, n), after, is_held_out)
 
 
 def evaluate_states(

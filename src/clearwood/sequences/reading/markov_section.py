@@ -52,18 +52,8 @@ SURE = 0.9
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     """States over time, their emissions, transitions, and scores.
 
-    Parameters
-    ----------
-    result : HiddenMarkovModel
-        Fitted.
-    X : as in ``HiddenMarkovModel.fit``, optional
-        Steps to show and to score.
-    y : sequence of int, optional
-        Lengths of the sequences in X.
-
-    Returns
-    -------
-    dict
+    ``X`` are the steps to show and to score, as in ``HiddenMarkovModel.fit``, and ``y``
+    the lengths of their sequences.
     """
     model = check_model(result)
     if X is not None:

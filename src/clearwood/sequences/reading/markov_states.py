@@ -342,9 +342,8 @@ def step_surprisal(
     """
     given = model._given(X, lengths)
     with np.errstate(divide="ignore"):
-        of_kinds = np.logaddexp.reduce(given["log_emission"] + np.log(share), axis=1)
-    row = given["row"]
-    any_order = of_kinds if row is None else of_kinds[row]
+        of_kinds = np.logaddexp.reduce(given.log_emission + np.log(share), axis=1)
+    any_order = of_kinds if given.row is None else of_kinds[given.row]
     return -model.step_log_likelihood(X, lengths), -any_order
 
 

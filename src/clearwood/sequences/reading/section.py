@@ -43,18 +43,7 @@ example words."""
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
-    """Coloured text, summaries of the states, fidelity, and where it is poor.
-
-    Parameters
-    ----------
-    result : RecurrentExplanation
-    X, y : None
-        An explanation is evaluated on its own steps.
-
-    Returns
-    -------
-    dict
-    """
+    """Coloured text, summaries of the states, fidelity, and where it is poor."""
     e = check_explanation(result)
     if X is not None:
         raise InputError(

@@ -44,7 +44,7 @@ def merge_states(
         return alone_divergence(trace, distil(quotient(automaton, classes), trace))
 
     tried = [
-        _ranked(equivalent(automaton.transition, similar(output, width)), visits)
+        ranked(equivalent(automaton.transition, similar(output, width)), visits)
         for width in WIDTHS
     ]
     losses = [loss(classes) for classes in tried]
@@ -52,14 +52,14 @@ def merge_states(
     classes = next(own for own, lost in zip(tried, losses) if lost <= allowed)
     for rare in range(int(classes.max()), 0, -1):
         target = _closest(automaton, output, visits, classes, rare)
-        joint = _ranked(np.where(classes == rare, target, classes), visits)
+        joint = ranked(np.where(classes == rare, target, classes), visits)
         if loss(joint) <= allowed:
             classes = joint
     return classes
 
 
-def _ranked(classes: np.ndarray, visits: np.ndarray) -> np.ndarray:
-    """Classes, numbered by their frequency."""
+def ranked(classes: np.ndarray, visits: np.ndarray) -> np.ndarray:
+    """Classes, numbered by their frequency; those never visited come last."""
     own = np.unique(classes, return_inverse=True)[1]
     rank = np.empty(own.max() + 1, dtype=np.int64)
     rank[np.argsort(-np.bincount(own, visits), kind="stable")] = np.arange(len(rank))

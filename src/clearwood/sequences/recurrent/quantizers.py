@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from clearwood.sequences.recurrent.trace import NetworkTrace
+from clearwood.sequences.recurrent.trace import NetworkTrace, lengths_of_first
 
 Quantizer = Callable[[NetworkTrace, np.ndarray, int, np.random.Generator], np.ndarray]
 """From a trace, its vectors in comparable coordinates and a number of states to the
@@ -71,13 +71,11 @@ def hidden_markov(
     places = places.astype(np.float64)
     lengths = [len(codes) for codes in trace.sequences]
     n_fitted = min(int((~trace.is_held_out).sum()), MOST_FITTED)
-    ends = np.minimum(np.cumsum(lengths), n_fitted)
-    fitted = [n for n in np.diff(ends, prepend=0).tolist() if n]
     model = HiddenMarkovModel(
         n_states, emission="gaussian", algorithm="em", n_init=1,
         n_iter=MOST_SWEEPS, random_state=rng,
     )  # fmt: skip
-    model.fit(places[:n_fitted], fitted)
+    model.fit(places[:n_fitted], lengths_of_first(np.array(lengths), n_fitted))
     return model.filter_proba(places, lengths).argmax(axis=1)
 
 
@@ -122,18 +120,6 @@ def comparable(trace: NetworkTrace) -> np.ndarray:
 def _some_training_steps(trace: NetworkTrace) -> np.ndarray:
     steps = np.flatnonzero(~trace.is_held_out)
     return steps[:: max(len(steps) // MOST_STEPS, 1)]
-
-
-def most_frequent_first(trace: NetworkTrace, states: np.ndarray) -> np.ndarray:
-    """Renumber states by their frequency in training.
-
-    States that occur only in held-out steps come last.
-    """
-    kinds, found = np.unique(states, return_inverse=True)
-    times = np.bincount(found[~trace.is_held_out], minlength=len(kinds))
-    rank = np.empty(len(kinds), dtype=np.int64)
-    rank[np.argsort(-times, kind="stable")] = np.arange(len(kinds))
-    return rank[found]
 
 
 QUANTIZERS: dict[str, Quantizer] = {"kmeans": nearest_centre, "hmm": hidden_markov}

@@ -13,14 +13,14 @@ from clearwood.sequences.recurrent.automaton import (
     distilled,
     with_start,
 )
-from clearwood.sequences.recurrent.equivalence import merge_states, quotient
+from clearwood.sequences.recurrent.equivalence import merge_states, quotient, ranked
 from clearwood.sequences.recurrent.fidelity import (
     SurrogateFidelity,
     alone_divergence,
     divergence,
     held_out_fidelity,
 )
-from clearwood.sequences.recurrent.quantizers import QUANTIZERS, most_frequent_first
+from clearwood.sequences.recurrent.quantizers import QUANTIZERS
 from clearwood.sequences.recurrent.trace import NetworkTrace
 
 MOST_STARTS, MOST_MERGED = 3, 10_000
@@ -79,7 +79,7 @@ def fit_surrogate(
     least, allowed = np.inf, tolerance * constant
     for _ in range(MOST_STARTS):
         clusters = QUANTIZERS[quantizer](trace, places, n_clusters, rng)
-        found = most_frequent_first(trace, clusters)
+        found = ranked(clusters, ~trace.is_held_out)
         own = distilled(trace, found, int(found.max()) + 1)
         counted = count_automaton(trace, found, len(own), places)
         alone = alone_divergence(some, counted)

@@ -240,6 +240,18 @@ def last_steps(lengths: np.ndarray, share: float) -> np.ndarray:
     return np.arange(n_steps) >= n_steps - wanted
 
 
+def lengths_of_first(lengths: np.ndarray, n_steps: int) -> list[int]:
+    """Lengths of the sequences, the last one truncated, that hold the first steps.
+
+    Examples
+    --------
+    >>> lengths_of_first(np.array([2, 3, 4]), 4)
+    [2, 2]
+    """
+    own = np.diff(np.minimum(np.cumsum(lengths), n_steps), prepend=0)
+    return [n for n in own.tolist() if n]
+
+
 def encode_sequences(
     sequences: Any, symbols: Sequence[Any] | None = None
 ) -> list[np.ndarray]:

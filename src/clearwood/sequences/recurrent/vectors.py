@@ -32,25 +32,6 @@ NARROWEST = 0.0025
 hardly count."""
 
 
-class InputClasses(NamedTuple):
-    """Sequences of numbers, and their classes.
-
-    Attributes
-    ----------
-    cells : list of ndarray of shape (n_steps, n_columns)
-    codes : list of ndarray of int of shape (n_steps,)
-        Class of every step.
-    centres : ndarray of shape (n_classes, n_columns)
-        Mean vector of each class in training.
-    names : tuple of str
-    """
-
-    cells: list[np.ndarray]
-    codes: list[np.ndarray]
-    centres: np.ndarray
-    names: tuple[str, ...]
-
-
 def number_sequences(sequences: Any) -> list[np.ndarray] | None:
     """Sequences of rows of numbers; None if they hold symbols.
 
@@ -72,8 +53,10 @@ def number_sequences(sequences: Any) -> list[np.ndarray] | None:
 
 def input_classes(
     cells: Sequence[np.ndarray], n_classes: int, test_size: float, seed: int
-) -> InputClasses:
-    """Nearest of the centres that k-means finds on training steps, standardized.
+) -> tuple[list[np.ndarray], tuple[str, ...], np.ndarray]:
+    """Classes of the steps of sequences, with their names and their mean vectors.
+
+    The nearest of the centres that k-means finds on training steps, standardized.
 
     Parameters
     ----------
@@ -96,7 +79,7 @@ def input_classes(
     centres = clusters.cluster_centers_
     names = tuple(f"{i}{_deviations(own)}" for i, own in enumerate(centres))
     parts = np.split(codes, np.cumsum(lengths)[:-1])
-    return InputClasses(list(cells), parts, centres * spread + mean, names)
+    return parts, names, centres * spread + mean
 
 
 class Encoded(NamedTuple):
@@ -121,8 +104,9 @@ def encoded(
                 f"classes, found {symbols!r}."
             )
         seed = int(as_generator(random_state).integers(2**31))
-        classes = input_classes(numbers, int(n_classes), test_size, seed)
-        return Encoded(classes.cells, classes.codes, classes.names, classes.centres)
+        return Encoded(
+            numbers, *input_classes(numbers, int(n_classes), test_size, seed)
+        )
     if isinstance(symbols, Integral):
         raise InputError("symbols is a number; that is for sequences of numbers only.")
     codes = encode_sequences(sequences, symbols)
@@ -190,13 +174,12 @@ def output_classes(
     scale = rows.std(axis=0)
     scale[scale == 0] = 1.0
     for size in range(2, n_classes + 1):
-        found = input_classes(outputs, size, test_size, seed)
-        gap = rows - found.centres[np.concatenate(found.codes)]
+        codes, names, centres = input_classes(outputs, size, test_size, seed)
+        gap = rows - centres[np.concatenate(codes)]
         apart = np.mean((gap / scale) ** 2)
         if apart <= NARROWEST:
             break
     width = scale * np.sqrt(max(apart, NARROWEST))
-    centres, names = found.centres, found.names
     if rows.shape[1] == 1:
         centres = np.sort(centres, axis=0)
         names = tuple(short_text(float(own)) for own in centres[:, 0])

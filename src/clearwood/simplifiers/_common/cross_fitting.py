@@ -86,7 +86,7 @@ def cross_fit(
     if len(training) < N_FOLDS or no_choice:
         return None
     try:
-        parts = list(_left_out(method, training))
+        parts = list(left_out_parts(method, training))
     except InterruptedFitWarning:
         warnings.warn(
             "The fit was interrupted during cross-fitting. The rules are complete, but "
@@ -108,7 +108,7 @@ def cross_fit(
     return found, lambda rules: with_selection(with_estimates(rules), refits, rows)
 
 
-def _left_out(
+def left_out_parts(
     method: BaseRuleExtractor, training: Training
 ) -> Iterator[tuple[Any, Training, Training]]:
     """Rules of a part of the rows, these rows, and those that were left out."""

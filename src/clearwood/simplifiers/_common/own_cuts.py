@@ -69,6 +69,10 @@ def with_own_cuts(
     if others is not None:
         as_read = others.filled(rows, some[np.append(np.arange(len(some)), of)])
     answers = answers_of(model, as_read)
+    if model.n_outputs:
+        # Targets have units of their own, probabilities of classes have not.
+        spread = answers.std(axis=0)
+        answers = answers / np.where(spread > 0, spread, 1.0)
     feature, cut = _cuts(encoded, rows, answers, by_label, generator)
     # Missing values may go to either side.
     gaps = np.isnan(encoded).any(axis=0)[feature]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import click
+
+from clearwood.cli import estimates, survival
 from clearwood.cli import options as shared
-from clearwood.cli import survival
 from clearwood.cli.command import Answer, command
 from clearwood.cli.evaluation import (
     decisions_as_list,
@@ -15,7 +17,6 @@ from clearwood.cli.evaluation import (
     scores_as_dict,
 )
 from clearwood.cli.inputs import read_new_rows, read_saved
-from clearwood.exceptions import InputError
 
 
 @command(
@@ -24,6 +25,7 @@ from clearwood.exceptions import InputError
     shared.data,
     shared.true_target,
     *survival.TIMES,
+    *estimates.TREATED,
     shared.model,
     shared.classes,
     shared.pos_label,
@@ -43,11 +45,10 @@ def evaluate(args: Any) -> Answer:
     if rules.outcome.horizons:
         return survival.evaluate_survival(rules, args)
     shared.only_for("survival rules", False, "time event")
-    if rules.task == "effect":
-        raise InputError(
-            f"{args.rules} holds rules for effects, which no column shows; use "
-            "`simplify` with task='effect' on the new rows in Python."
-        )
+    is_effect = rules.task == "effect"
+    shared.only_for("rules for effects", is_effect, "treatment propensity")
+    if is_effect and args.treatment is None:
+        raise click.UsageError("Rules for effects need --treatment.")
     X, y, model = read_new_rows(rules, args)
     evaluated = evaluate_rules(rules, X, y, model, args)
     summary = {

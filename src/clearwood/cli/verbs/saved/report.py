@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from clearwood.cli import estimates, survival
 from clearwood.cli import options as shared
-from clearwood.cli import survival
 from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import NewRows, numbered_row, read_new_rows, read_saved
 
@@ -19,6 +19,7 @@ from clearwood.cli.inputs import NewRows, numbered_row, read_new_rows, read_save
     shared.out("the HTML page", "report", required=True),
     shared.true_target,
     *survival.TIMES,
+    *estimates.TREATED,
     shared.model,
     shared.classes,
     shared.option(
@@ -45,9 +46,12 @@ def report(args: Any) -> Answer:
     from clearwood.cli.tables.columns_file import read_columns_file
 
     check_names((args.title,), "--title")
-    of_rows = "target time event model pos_label threshold row held_out_from"
+    of_rows = "target time event treatment propensity model pos_label threshold row "
+    of_rows += "held_out_from"
     shared.only_for("rows", args.data, of_rows, "; pass a table, too")
     result, rules = read_saved(args.rules)
+    is_effect = rules.task == "effect"
+    shared.only_for("rules for effects", is_effect, "treatment propensity")
     new_rows = read_new_rows(rules, args) if args.data else NewRows()
     info = None if args.column_info is None else read_columns_file(args.column_info)
     row = None if args.row is None else numbered_row(new_rows.X, args)

@@ -1,0 +1,248 @@
+"""One rule list for several numeric targets, by ``simplify``."""
+
+import json
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.metrics import mean_squared_error, r2_score
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.tree import DecisionTreeRegressor
+from tests.wording import refuses, same_text
+
+import clearwood as cw
+from clearwood.exceptions import InputError, ModelFormatError, PoorFidelityWarning
+from clearwood.rules import MultiOutputRules
+
+SETTINGS = {"max_rules": 6, "random_state": 0}
+
+
+def truth(X):
+    """Targets of very different units, which share one threshold."""
+    a, b, c = (X[name] for name in "abc")
+    return np.column_stack(
+        [3 * (a > 0.5) + (b > 0.3), 1000 * ((a > 0.5) * 1.0 - (c > 0.6))]
+    )
+
+
+def table(n=600, seed=0, noise=0.3):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.uniform(size=(n, 4)), columns=list("abcd"))
+    Y = truth(X) + noise * rng.normal(size=(n, 2)) * [1, 300]
+    return X, pd.DataFrame(Y, columns=["heat", "cool"])
+
+
+@pytest.fixture(scope="module")
+def forest():
+    return RandomForestRegressor(30, min_samples_leaf=5, random_state=0).fit(*table())
+
+
+@pytest.fixture(scope="module")
+def rules(forest):
+    return cw.simplify(forest, *table(), **SETTINGS)
+
+
+def test_each_rule_predicts_all_targets(forest, rules):
+    assert isinstance(rules, MultiOutputRules) and rules.targets == ("heat", "cool")
+    X, Y = table(2000, seed=1)
+    predicted, model = rules.predict(X), forest.predict(X)
+    assert predicted.shape == (2000, 2) and rules.n_rules <= 6
+    assert len(np.unique(predicted, axis=0)) == rules.n_rules
+    scores = rules.evaluate(X, Y, model=forest)
+    found = r2_score(model, predicted, multioutput="raw_values")
+    assert [s.fidelity for s in scores.scores.values()] == pytest.approx(found)
+    assert scores.fidelity == pytest.approx(found.mean()) and found.min() > 0.85
+    lost = mean_squared_error(Y, predicted, multioutput="raw_values")
+    assert scores.to_frame()["error"].tolist() == pytest.approx(lost)
+    same_text(str(scores))
+    for j, target in enumerate(rules.targets):
+        assert np.array_equal(rules[target].predict(X), predicted[:, j])
+    same_text(str(rules))
+
+
+def test_a_change_of_units_does_not_change_the_conditions(forest, rules):
+    X, Y = table()
+    other = cw.simplify(
+        lambda X: forest.predict(X) * [1e6, 1e-6], X, Y * [1e6, 1e-6], **SETTINGS
+    )
+    for one, two in zip(rules.lists[0], other.lists[0]):
+        assert one.conditions == two.conditions
+
+
+def test_means_of_true_values_hold_for_new_rows(rules):
+    X, _ = table(20_000, seed=2)
+    place, true, held = rules.apply(X), truth(X), []
+    for j, one in enumerate(rules.lists):
+        for k, rule in enumerate(one):
+            mean = true[place == k, j].mean()
+            held.append(rule.low <= mean <= rule.high)
+            assert rule.expected == pytest.approx(mean, abs=0.15 * np.ptp(true[:, j]))
+    assert np.mean(held) > 0.8  # of some 12 intervals of 95 %
+
+
+def test_a_list_of_one_target_is_that_of_the_list_method(forest):
+    """With a constant second target, the loss is that of the first one."""
+    X, Y = table()
+    alone = cw.simplify(
+        lambda X: forest.predict(X)[:, 0], X, Y["heat"], method="list", n_rules=4,
+        random_state=0,
+    )  # fmt: skip
+    both = cw.simplify(
+        lambda X: forest.predict(X) * [1, 0],
+        X,
+        Y.to_numpy() * [1, 0],
+        n_rules=4,
+        random_state=0,
+    )
+    at = np.linspace(0, 1, 2000)
+    rows = pd.DataFrame({name: np.roll(at, 171 * i) for i, name in enumerate("abcd")})
+    agreed = r2_score(alone.predict(rows), both.predict(rows)[:, 0])
+    assert agreed > 0.98  # rows are in another order, and so are candidates
+
+
+def test_a_column_of_0_and_1_is_no_event_where_the_model_has_several_targets():
+    X, Y = table(200)
+    Y["cool"] = (Y["cool"] > 0).astype(int)
+    forest = DecisionTreeRegressor(max_depth=2).fit(X, Y)
+    found = cw.simplify(forest, X, Y, n_rules=2, random_state=0)
+    assert found.targets == ("heat", "cool")
+
+
+def test_models_of_several_kinds_and_true_values_unknown(forest):
+    X, Y = table(300)
+    xgboost = pytest.importorskip("xgboost")
+    models = [
+        MultiOutputRegressor(DecisionTreeRegressor(max_depth=3)),
+        xgboost.XGBRegressor(n_estimators=10, max_depth=2).fit(X, Y),
+        lambda X: truth(X),
+    ]
+    for model in models:
+        found = cw.simplify(model, X, Y, max_rules=3, random_state=0)
+        assert found.predict(X).shape == (300, 2)
+    alone = cw.simplify(forest, X, max_rules=3, random_state=0)
+    assert alone.targets == ("y1", "y2") and "mean" not in str(alone)
+
+
+def test_weights_groups_and_labels_reach_the_search(forest):
+    X, Y = table(300)
+    right = X["a"] > 0.5
+    weighted = cw.simplify(
+        forest, X, Y, sample_weight=np.where(right, 1.0, 1e-9),
+        groups=np.arange(300) // 3, n_rules=2, n_synthetic=0, random_state=0,
+    )  # fmt: skip
+    for found, by_a in (
+        (weighted, False),
+        (cw.simplify(forest, X, Y, n_rules=2), True),
+    ):
+        used = {c.feature for rule in found["heat"] for c in rule.conditions}
+        assert (0 in used) == by_a
+    labels = cw.simplify(forest, X, Y, learn_from="labels", n_rules=3, random_state=0)
+    place, heat = labels.apply(X), Y["heat"].to_numpy()
+    for k, rule in enumerate(labels["heat"]):
+        assert rule.prediction == pytest.approx(heat[place == k].mean(), abs=0.05)
+
+
+def test_exports_predict_the_same(rules, tmp_path):
+    X, _ = table(50, seed=3)
+    with sqlite3.connect(":memory:") as database:
+        X.to_sql("rows", database, index=False)
+        found = database.execute(rules.to_sql("sqlite", table="rows")).fetchall()
+    assert np.array_equal(np.array(found)[:, -2:], rules.predict(X))
+    assert rules.to_sql().count(" AS ") >= 2
+    frame = rules.to_frame()
+    place = rules.apply(X)
+    assert np.array_equal(
+        frame["prediction cool"].to_numpy()[place], rules.predict(X)[:, 1]
+    )
+    cw.save(rules, tmp_path / "rules.json")
+    again = cw.load(tmp_path / "rules.json")
+    assert again == rules and MultiOutputRules.from_json(rules.to_json()) == rules
+    same_text(str(cw.check(tmp_path / "rules.json")).partition("written")[0])
+    cw.report(rules, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "then heat" in page and "then cool" in page
+
+
+def test_names_are_escaped_on_pages():
+    X, Y = table(100)
+    Y.columns = ["<b>heat", "cool"]
+    found = cw.simplify(lambda X: truth(X), X, Y, max_rules=2, random_state=0)
+    assert "<b>" not in found._repr_html_() and "&lt;b&gt;heat" in found._repr_html_()
+
+
+def test_damaged_files_are_refused(rules):
+    document = json.loads(rules.to_json())
+    changed = [document | {"lists": []}, document | {"version": 99}]
+    other = json.loads(rules.to_json())
+    other["lists"][1]["rules"][0]["conditions"][0]["low"] = 0.123
+    other["lists"][1]["rules"][0]["conditions"][0]["high"] = 0.9
+    for one in [*changed, other, document | {"more": 1}]:
+        with pytest.raises(ModelFormatError):
+            MultiOutputRules.from_json(json.dumps(one))
+
+
+X, Y = table(60)
+FLAGS = (Y > 0).astype(int)
+FOR_ONE_TARGET = {
+    "monitor": lambda rules: cw.monitor(rules, X),
+    "explain": lambda rules: cw.explain(rules, X.iloc[0]),
+    "decisions": lambda rules: cw.decisions(rules, X, Y["heat"]),
+    "importance": lambda rules: cw.permutation_importance(rules, X),
+    "validation": lambda rules: cw.validation_document(
+        rules, "a.html", X=X, y=Y, purpose="test"
+    ),
+    "report": lambda rules: cw.report(rules, "page.html", X=X),
+    "difference": lambda rules: cw.difference(rules, rules, X),
+    "target": lambda rules: rules["warm"],
+    "shape": lambda rules: rules.evaluate(X, Y["heat"]),
+}
+
+
+@pytest.mark.parametrize("name", FOR_ONE_TARGET)
+def test_what_needs_one_target_says_so(rules, name):
+    with refuses(InputError):
+        FOR_ONE_TARGET[name](rules)
+
+
+def test_methods_for_one_target_say_so(rules):
+    for name in ("to_onnx", "to_python", "described_on", "plot_regions"):
+        with pytest.raises(AttributeError, match="heat|no 'plot_regions'"):
+            getattr(rules, name)
+
+
+WRONG = {
+    "tree": {"method": "tree"},
+    "quantile": {"quantile": 0.9},
+    "setting": {"monotonic_cst": {"a": 1}},
+    "text": {"y": Y.astype(str) + "?"},
+    "missing": {"y": Y.where(Y > 0)},
+    "rows": {"y": Y.iloc[:50]},
+    "names": {"y": Y.set_axis(["heat", "heat"], axis=1)},
+    "column": {"y": Y.assign(a=X["a"])},
+    "outputs": {"y": Y.assign(e=1.0)},
+    "classes": {"model": RandomForestClassifier(3).fit(X, FLAGS), "y": FLAGS},
+    "read": {"model": cw.read_ensemble(DecisionTreeRegressor().fit(X, Y["heat"]))},
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors_name_the_remedy(forest, name):
+    settings = {"model": forest, "X": X, "y": Y, "max_rules": 2} | WRONG[name]
+    kind = cw.exceptions.ModelError if name in ("outputs", "read") else InputError
+    with refuses(kind):
+        cw.simplify(**settings)
+
+
+def test_a_target_that_the_rules_neglect_is_named():
+    X, _ = table(300)
+
+    def uneven(X):
+        return np.column_stack([truth(X), truth(X)[:, 0], X["d"] > 0.5])
+
+    with pytest.warns(PoorFidelityWarning) as warned:
+        found = cw.simplify(uneven, X, uneven(X), n_rules=2, random_state=0)
+    same_text(str(warned[0].message))
+    assert "y4" in found["y4"].about["warning"]
+    assert "warning" not in found["y1"].about
