@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from tests.wording import warns
+from tests.wording import same_lines, warns
 
 import clearwood as cw
 from clearwood.exceptions import InterruptedFitWarning
@@ -225,8 +225,8 @@ def test_folds_select_what_is_true_and_not_what_is_noise(method):
     make = getattr(cw, f"{method}Classifier")
     rules = make(forest, n_rules=2, n_synthetic=300, random_state=0).fit(X, y).rules_
     assert rules.rules[0].selected == (5, 5)
-    assert "selected in 5 of 5 folds" in str(rules)
-    assert "selected in 5 of 5 folds" in rules._repr_html_()
+    same_lines(str(rules))
+    assert rules._repr_html_().count("selected in") == 1
     X, y, _ = rows_of(0, N_ROWS, noise=True)
     noise = make(forest, n_rules=5, learn_from="labels", random_state=0)
     counts = [rule.selected[0] for rule in noise.fit(X, y).rules_.rules]
