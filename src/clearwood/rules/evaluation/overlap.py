@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from clearwood._numeric import product
 from clearwood.rules.evaluation.sums import Kind
 from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.rule_set import RuleSet
@@ -97,6 +98,6 @@ def jaccard(one: np.ndarray, two: np.ndarray) -> np.ndarray:
            [0. ]])
     """
     one, two = one.astype(np.float64), two.astype(np.float64)
-    both = one.T @ two
+    both = product(one.T, two)
     either = one.sum(axis=0)[:, None] + two.sum(axis=0) - both
     return np.divide(both, either, out=np.zeros_like(both), where=either > 0)
