@@ -221,13 +221,6 @@ class Structure(TreeShape):
         child[-1] = self.missing_child[node]
         return child
 
-    def path(self, node: int) -> list[int]:
-        """Nodes on the path from the root to a node, inclusive."""
-        nodes = [node]
-        while self.parent[nodes[-1]] >= 0:
-            nodes.append(int(self.parent[nodes[-1]]))
-        return nodes[::-1]
-
     def same_as(self, other: Structure) -> bool:
         """Whether two structures have the same splits at the same nodes."""
         return self is other or (
