@@ -61,8 +61,8 @@ from clearwood.metatree.posterior.prior import (
 )
 from clearwood.metatree.posterior.structure import (
     Structure,
+    with_features,
     with_more_rows,
-    with_names,
 )
 from clearwood.metatree.reading.read_tree import MapTreeMixin
 
@@ -217,7 +217,7 @@ class _MetaTree(MapTreeMixin, BaseMetaTreeEstimator):
         if not isinstance(structure, Structure):
             searched, tried = True, getattr(structure, "max_features_", None)
             structure = from_sklearn_tree(structure)
-        structure = with_names(structure, X)
+        structure = with_features(structure, structure.coder.features.as_in(X))
         encoded = encoded_for(structure, leaf, X)
         rows = rows_for(structure, leaf, encoded)
 

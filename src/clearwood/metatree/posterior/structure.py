@@ -272,11 +272,6 @@ class BareTree(TreeShape):
         return np.array_equal(self.first_child, other.first_child)
 
 
-def with_names(structure: Structure, X: Any) -> Structure:
-    """Structure with the column names of a table."""
-    return with_features(structure, structure.coder.features.as_in(X))
-
-
 def features_of_both(structure: Structure, features: FeatureSpace) -> Structure:
     """Structure with the kinds of numeric columns updated by other features."""
     mine = structure.coder.features
