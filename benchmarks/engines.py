@@ -1,21 +1,23 @@
-"""Do databases say what the rules say, in every dialect that is written?
+"""Do exported rules predict as the rules do, in databases and in other runtimes?
 
 Usage: python -m benchmarks.engines [--quick] [--fresh]
 
 Random rule sets and tables, those of the tests, are asked of every database that can be
 opened: SQLite and DuckDB inside Python, PostgreSQL by libpq's variables (PGHOST ...),
 MySQL or MariaDB by MYSQL_UNIX_PORT (`.ci/databases` sets these), ClickHouse by chdb. In
-the other dialects the queries are read back by sqlglot.
+the other dialects the queries are read back by sqlglot. ONNX is run by onnxruntime,
+PMML by PMML4S, which needs Java (package pypmml).
 """
 
 import warnings
 from functools import partial
+from importlib.metadata import version as version_of
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, reject, settings
 from hypothesis import strategies as st
-from tests.rules.exports import engines, samples
+from tests.rules.exports import engines, samples, test_onnx, test_pmml
 
 from benchmarks._study import Study, arguments, markdown_table
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
@@ -31,7 +33,17 @@ every bound, missing ones, NaN and texts that no rule knows. Where a database ca
 opened, a row differs if it says another prediction than `predict`, or a probability
 that is off by more than a part in 10^12. Else sqlglot reads the query in its dialect;
 *not read* counts what it refuses. It is the parser that wrote most of these dialects:
-that says little of what the database itself makes of them."""
+that says little of what the database itself makes of them.
+
+ONNX and PMML are computed by evaluators of other projects, for rule sets without times:
+a row differs if its class does, or a value or probability by more than a part in 10^12
+(PMML: 10^9)."""
+
+RUNTIMES = {
+    "ONNX": ("onnxruntime", "onnxruntime", test_onnx.agree),
+    "PMML": ("PMML4S in pypmml", "pypmml", test_pmml.agree_in_java),
+}
+"""Who computes an export, the package, and what raises where a row differs."""
 
 VERSIONS = {
     "sqlite": "SELECT sqlite_version()",
@@ -48,11 +60,15 @@ def main():
     study = Study("engines", ["dialect"], options)
     dialects = [*engines.ENGINES, *(d for d in DIALECTS if d not in engines.ENGINES)]
     dialects += [d for d in BASES if d not in dialects]
-    study.run({(d,): partial(case, d, n) for d in dialects}, warm=lambda: None)
+    cases = {(d,): partial(case, d, n) for d in dialects}
+    cases |= {(name,): partial(case_of_runtime, name, n) for name in RUNTIMES}
+    study.run(cases, warm=lambda: None)
     frame = study.frame().astype(object).fillna("")
-    header = ["dialect", "run in", "rule sets", "rows", "differ", "not read"]
+    header = ["export", "run in", "rule sets", "rows", "differ", "not read"]
     lines = [[row.get(key, "") for key in COLUMNS] for row in frame.to_dict("records")]
-    study.write_markdown("SQL in ten dialects", TEXT, markdown_table(header, lines))
+    study.write_markdown(
+        "Exports: SQL, ONNX and PMML", TEXT, markdown_table(header, lines)
+    )
 
 
 COLUMNS = ("dialect", "engine", "n_rule_sets", "n_rows", "n_differ", "n_not_read")
@@ -73,8 +89,36 @@ def case(dialect, n):
     return [found | {"engine": engine, "n_rows": n_rows, "n_differ": n_differ}]
 
 
-def count(judge, n):
+def case_of_runtime(name, n):
+    """One row: computed by a runtime that reads the file."""
+    runtime, package, agree = RUNTIMES[name]
+    found = dict.fromkeys(COLUMNS[1:], "")
+    # Without a condition there is no column to read.
+    rule_sets = samples.rule_sets().filter(lambda rules: rules.used_features)
+    n_differ, n_rows = count(partial(rows_apart, agree), n, rule_sets)
+    found["engine"] = f"{runtime} {version_of(package)}"
+    return [found | {"n_rule_sets": n, "n_rows": n_rows, "n_differ": n_differ}]
+
+
+def rows_apart(agree, rules, rows):
+    """How many rows a runtime predicts otherwise, and of how many."""
+
+    def differs(some):
+        try:
+            agree(rules, some)
+        except AssertionError:
+            return True
+        return False
+
+    # Missing texts are empty in ONNX.
+    rows = test_onnx.without_empty_texts(rows)
+    n_differ = sum(differs([row]) for row in rows) if differs(rows) else 0
+    return n_differ, len(rows)
+
+
+def count(judge, n, rule_sets=None):
     """Sums of what ``judge`` gives of so many random rule sets and tables."""
+    rule_sets = samples.rule_sets(dates=True) if rule_sets is None else rule_sets
     totals = np.zeros(2, dtype=int)
 
     @settings(
@@ -87,7 +131,7 @@ def count(judge, n):
     )
     @given(st.data())
     def every(data):
-        rules = data.draw(samples.rule_sets(dates=True))
+        rules = data.draw(rule_sets)
         rows = data.draw(samples.tables(rules))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnknownCategoriesWarning)

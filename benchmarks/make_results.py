@@ -4,6 +4,8 @@
     python -m benchmarks.make_results --list    # name the pages that are older
     python -m benchmarks.make_results fab_speed engines
 
+At the end the papers' numbers are set beside those in the documentation.
+
 Pages made at commits with the same sources are left as they are. After an interruption
 the same command goes on with the cases that are missing. A study that fails, for lack
 of a peer or of its data, is named at the end, and the others are run.
@@ -16,6 +18,7 @@ import time
 
 from benchmarks import stale
 from benchmarks._study import ROOT, is_begun, mark_begun, source_tree
+from benchmarks.papers.page import write
 
 
 def main():
@@ -31,6 +34,8 @@ def main():
             print(f"{page}: python -m {' '.join(command)}")
         elif not made(page, command):
             failed.append(page)
+    if not options.list:
+        write()
     if failed:
         sys.exit(f"Failed: {', '.join(failed)}")
 

@@ -52,7 +52,8 @@ html_theme_options = {
 }
 # Pages without siblings have nothing to show in a sidebar.
 html_sidebars = {
-    page: [] for page in ("index", "changelog", "faq", "glossary", "papers")
+    page: []
+    for page in ("index", "changelog", "faq", "glossary", "papers", "paper_results")
 }
 
 # Members are listed by our own class template, not a second time by numpydoc.

@@ -4,6 +4,8 @@ import pytest
 from tests.wording import same_text
 
 from benchmarks import _study, make_results, stale
+from benchmarks.papers import cells
+from benchmarks.papers import page as papers
 
 
 def test_pages_were_made_with_the_defaults_of_today_or_say_that_they_are_older():
@@ -55,3 +57,39 @@ def test_pages_of_unknown_commits_are_older(monkeypatch):
         monkeypatch.setattr(stale, "recorded", lambda record=record: record)
         monkeypatch.setattr(stale, "with_changes", lambda: "")
         assert make_results.is_older(page) == older
+
+
+def test_numbers_beside_those_of_the_papers_are_from_the_results_of_today():
+    written = papers.PAGE.read_text(encoding="utf-8")
+    assert written == papers.text(), "run python -m benchmarks.papers.page"
+
+
+def test_every_paper_has_25_cells_or_all_of_its_own():
+    found = {paper: items() for paper, items in papers.PAPERS.items()}
+    assert {p: n for p, i in found.items() if (n := cells.counts(i)[0]) < 25} == {
+        "Nakahara and Matsushima 2023": 10
+    }
+    for item in (item for items in found.values() for item in items):
+        assert (cells.RESULTS / f"{item.page}.md").exists() or not item.page
+        assert item.cells or item.protocol
+
+
+@pytest.mark.parametrize(
+    ("printed", "ours", "verdict"),
+    [
+        ("2.0 ± 0.5", 2.5, cells.REPRODUCED),
+        ("2.0 ± 0.5", 1.4, cells.BETTER),
+        ("2.0 ± 0.5", 2.6, cells.DIFFERS),
+        (2.0, [2.0, 3.0], cells.REPRODUCED),  # the scatter of ours is 0.7
+        (2.0, 2.11, cells.DIFFERS),
+        (2.0, 2.09, cells.REPRODUCED),
+    ],
+)
+def test_cells_are_reproduced_within_a_deviation_or_the_margin(printed, ours, verdict):
+    found = cells.cell("", "", printed, ours, margin=0.1, better="lower")
+    assert found.verdict == verdict
+
+
+def test_deviation_of_a_ratio():
+    # Of 8 ± 0.8 to 2 ± 0.1: relative deviations of 0.1 and 0.05.
+    assert cells.ratio("8 ± 0.8", "2 ± 0.1") == "4.00 ± 0.45"

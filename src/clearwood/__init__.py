@@ -35,8 +35,9 @@ _HOME = names_in(
 
 _SUBMODULES = (
     "circuits", "codec", "comparison", "distributions", "datasets", "discretize",
-    "ensembles", "exceptions", "exploration", "families", "metatree", "projection",
-    "references", "reporting", "results", "rules", "sampling", "sbfc", "sequences",
+    "ensembles", "exceptions", "exploration", "families", "metatree", "mlflow",
+    "projection", "references", "reporting", "results", "rules", "sampling", "sbfc",
+    "sequences",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, "__version__"])

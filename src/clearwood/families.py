@@ -37,7 +37,8 @@ class PageSection(NamedTuple):
         and, where results have rules, ``model_of(result, X)``: the model that the
         rules describe.
     template : str
-        Reads the dictionary under ``name``: a file of clearwood's, or
+        Reads the dictionary under ``name``, in which ``clearwood._html.disclosure``
+        marks single rows and statistics of few rows: a file of clearwood's, or
         ``"package:folder/file.html"``.
     has_rules : bool
         Whether results have ``rules_``, so that the section follows those of rules;

@@ -6,6 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+__all__ = ["load_model", "log_model"]
+
 FILE, PAGE = "model.clearwood", "report.html"
 
 

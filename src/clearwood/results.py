@@ -18,7 +18,7 @@ class Result(ABC):
     """Base class of results: what functions and fitted estimators return to be read.
 
     At the prompt and in a notebook a result shows the text that ``print`` writes.
-    Results with their own HTML override ``_repr_html_``; those with a chart name
+    Results with their own HTML override ``_page``; those with a chart name
     its display. :func:`clearwood.report` writes a page of each, and
     :func:`clearwood.save` a file of those that predict: rules and circuits.
 
@@ -45,10 +45,16 @@ class Result(ABC):
     def __repr__(self) -> str:
         return str(self)
 
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        """Template of the result alone, and its content (see ``disclosed``)."""
+        return "_html/text.html", {"text": str(self)}
+
     def _repr_html_(self) -> str:
         from clearwood._html import render
+        from clearwood._html.disclosure import disclosed
 
-        return render("_html/text.html", text=str(self))
+        template, content = self._page()
+        return render(template, **disclosed(content, show_rows=True))
 
     @abstractmethod
     def to_frame(self) -> pd.DataFrame:

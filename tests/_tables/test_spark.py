@@ -1,15 +1,13 @@
 """Rules of Spark frames: as of the same rows in memory, computed on the workers."""
 
 import os
-import re
 import shutil
-import textwrap
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from tests.guides import blocks_of
 from tests.wording import refuses
 
 import clearwood as cw
@@ -150,10 +148,9 @@ def test_models_of_spark_are_refused():
 
 
 def test_the_guide_runs(spark, capsys):
-    page = Path("docs/guides/spark.rst").read_text(encoding="utf-8")
-    blocks = re.findall(r"code-block:: python\n\n((?:   .*\n|\n)+)", page)
+    blocks = blocks_of("spark")
     assert len(blocks) == 4
     names = {}
     for block in blocks:
-        exec(textwrap.dedent(block), names)
+        exec(block, names)
     assert "then yes" in capsys.readouterr().out

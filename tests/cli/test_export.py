@@ -1,5 +1,8 @@
 import sqlite3
+from importlib import import_module
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -10,6 +13,8 @@ from clearwood.cli.verbs.saved.export import DIALECTS
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import CategorySet, Interval, Rule, RuleList
 from clearwood.rules.exports import sql
+
+MODULE = "clearwood.cli.verbs.saved.export"
 
 
 def run(*arguments):
@@ -67,6 +72,26 @@ def test_python_and_latex_to_files(rules, tmp_path):
         run("export", rules, "--to", "sql", "--out", rules, "--overwrite").exit_code
         == 1
     )
+
+
+def test_onnx_is_written_or_redirected_but_not_shown_on_a_terminal(
+    rules, tmp_path, monkeypatch
+):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    out, asked = tmp_path / "rules.onnx", ["export", rules, "--to", "onnx"]
+    assert run(*asked, "--out", out).exit_code == 0
+    assert run(*asked).stdout_bytes == out.read_bytes()
+    age, ward = np.array([[70.0], [70.0]]), np.array([["a"], ["b"]], object)
+    session = onnxruntime.InferenceSession(out.read_bytes())
+    said, _ = session.run(None, {"age": age, "ward": ward})
+    assert said.tolist() == ["sick", "well"]
+    terminal = SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr(import_module(MODULE), "sys", terminal)
+    refused = run(*asked)
+    assert refused.exit_code == 2
+    same_text(refused.stderr)
+    assert run(*asked, "--out", out, "--overwrite").exit_code == 0
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from tests.reporting.results import classes_rules, numbers_rules
 
 import clearwood as cw
-from clearwood.reporting.disclosure import MIN_ROWS, SINGLE_ROWS, disclosed
-
-COLUMNS = ["temperature", "colour"]
+from clearwood._html import render
+from clearwood._html.disclosure import MIN_ROWS, OfRows, disclosed
+from clearwood.families import OWN, section_of
 
 
 def page_of(folder, result, **options):
@@ -138,17 +139,155 @@ def test_a_leaf_of_a_projection_with_few_rows_has_no_mean(tmp_path):
     assert "&lt; 5" not in page_of(tmp_path, tree, X=X, y=X["a"])
 
 
-def test_content_keeps_all_else():
-    content = {
-        "n_rows": 2,
-        "title": "a",
-        "lines": [{"rows": 3, "ratio": "2", "level": "x"}, {"rows": 9, "ratio": "2"}],
-        **dict.fromkeys(SINGLE_ROWS, [{"row": "1"}]),
+def test_content_is_unreadable_until_it_is_opened():
+    group = OfRows({"share": 0.5}, 2, instead={"share": "–"})
+    page = {"title": "a", "groups": [group, OfRows("x", 5), OfRows("y", 0)]}
+    with pytest.raises(TypeError, match="not iterable"):
+        render("comparison/stability.html", facts=OfRows(["a"], 9))
+    shown = {"title": "a", "groups": [{"share": 0.5}, "x", "y"]}
+    assert disclosed(page, show_rows=True) == shown
+    shown["groups"][0] = {"share": "–"}
+    assert disclosed(page, show_rows=False) == shown
+
+
+# A table of which the label, and the numbers of unusual rows, identify a person
+
+N, FIRST = 60, 56
+
+
+def persons():
+    """Rows from ``FIRST`` are far from all others, and from means and thresholds."""
+    rng = np.random.default_rng(0)
+    place = rng.permutation(FIRST)
+    columns = {
+        name: np.append(
+            start + 90.0 * (rng.permutation(FIRST) if far else place),
+            [9023.0 + start % 7 + far + 211 * k for k in range(N - FIRST)],
+        )
+        for name, start, far in (
+            ("alpha", 103, 0),
+            ("beta", 131, 50),
+            ("value", 161, 99),
+        )
     }
-    kept = disclosed(content)
-    assert kept["lines"] == [
-        {"rows": "< 5", "ratio": "–", "level": "x"},
-        {"rows": 9, "ratio": "2"},
-    ]
-    assert kept["n_rows"] == 2 and kept["title"] == "a"
-    assert all(kept[key] == [] for key in SINGLE_ROWS)
+    index = [f"person {i:02}" for i in range(N)]
+    X = pd.DataFrame(columns, index=index)
+    values = ((X["alpha"] + X.pop("value")) // 2).to_numpy()
+    place = np.append(place, [99] * (N - FIRST))
+    return X, values, np.where((place > 30) ^ (place % 7 == 0), "y", "n")
+
+
+def shown_cells(page, X, values):
+    """Labels of rows, and numbers of unusual rows, on a page."""
+    unusual = np.column_stack([X, values])[FIRST:].ravel()
+    numbers = re.findall(r"(?<![\d.])\d{4,5}(?![\d]|\.\d)", page.replace(",", ""))
+    cells = {f"{cell:.0f}" for cell in unusual} & set(numbers)
+    return cells | set(re.findall(r"person \d\d", page))
+
+
+def forest(y):
+    make = RandomForestRegressor if y.dtype == float else RandomForestClassifier
+    return make(5, min_samples_leaf=5, random_state=0)
+
+
+def fitted(make, **settings):
+    """A fit, and what its page gets; regressors get values that are unique, too."""
+
+    def made():
+        X, values, labels = persons()
+        if make is cw.MiniSPN:
+            return make(random_state=0).fit(X), {"X": X}
+        y = (
+            labels
+            if "Class" in make.__name__ or "Logistic" in make.__name__
+            else values
+        )
+        takes = {"estimator", "reference"} & set(make._get_param_names())
+        model = {name: forest(y).fit(X, y) for name in takes}
+        return make(random_state=0, **model, **settings).fit(X, y), {"X": X, "y": y}
+
+    return made
+
+
+def monitored():
+    X, values, _ = persons()
+    rules = cw.RuleListRegressor(forest(values).fit(X, values), random_state=0)
+    by = ["a"] * (N - 2) + ["b"] * 2
+    return cw.monitor(rules.fit(X, values), X, values, by=by), {}
+
+
+def compared():
+    X, values, _ = persons()
+    found = cw.compare(forest(values).fit(X, values), X, values, random_state=0,
+                       methods=["list", "tree"])  # fmt: skip
+    return found, {}
+
+
+def different():
+    X, values, _ = persons()
+    old, new = (forest(values).fit(X[list(used)], values) for used in (["alpha"], X))
+    return cw.difference(lambda X: old.predict(X[["alpha"]]), new, X, values), {}
+
+
+def alternative():
+    found, rows = fitted(cw.RuleListClassifier)()
+    return cw.alternatives(found, rows["X"], n_cuts=1), {}
+
+
+def explored():
+    X, _, labels = persons()
+    table = X.assign(name=[f"person {i:02}" for i in range(N)], y=labels)
+    return cw.explore(table, "y", seconds=1, random_state=0), {}
+
+
+def residuals():
+    found, rows = fitted(cw.RuleListRegressor)()
+    return cw.decisions(found, **rows), {}
+
+
+PAGES = {
+    "list": fitted(cw.RuleListRegressor, n_rules=10),
+    "tree": fitted(cw.DistilledTreeClassifier, n_rules=10),
+    "sum": fitted(cw.AdditiveRulesRegressor, n_rules=10),
+    "average": fitted(cw.NodeHarvestClassifier),
+    "trees": fitted(cw.MetaTreeRegressor),
+    "forest": fitted(cw.MetaForestClassifier),
+    "projection": fitted(cw.ProjectedTreeRegressor),
+    "coefficients": fitted(cw.ProjectedLogisticRegression),
+    "graph": fitted(cw.SelectiveBayesianForestClassifier, n_graphs=20),
+    "circuit": fitted(cw.MiniSPN),
+    "monitoring": monitored,
+    "compared": compared,
+    "difference": different,
+    "alternatives": alternative,
+    "explored": explored,
+    "residuals": residuals,
+}
+"""By kind of page; of families, by the names of their sections."""
+
+SUBJECTS = {"local", "states", "hmm", "hybrid"}
+"""Sections that are about the row, or the sequences, that they are asked for."""
+
+
+def test_every_section_is_held_to_it():
+    own = {section.name for family in OWN for section in family.sections.values()}
+    assert own - SUBJECTS <= set(PAGES)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_shows_a_cell_of_a_single_row(name, tmp_path):
+    result, rows = PAGES[name]()
+    section = section_of(result)
+    assert section is None or section.name == name
+    X, values, _ = persons()
+    assert not shown_cells(page_of(tmp_path, result, **rows), X, values)
+    if name in {"list", "tree", "circuit", "explored"}:
+        whole = page_of(tmp_path, result, **rows, show_rows=True)
+        assert shown_cells(whole, X, values)
+
+
+def test_nor_does_a_validation_document(tmp_path):
+    (result, rows), (X, values, _) = PAGES["list"](), persons()
+    path, by = tmp_path / "page.html", ["a"] * (N - 2) + ["b"] * 2
+    cw.validation_document(result, path, **rows, by=by, purpose="Any.")
+    assert not shown_cells(path.read_text("utf-8"), X, values)

@@ -44,7 +44,7 @@ class Answer:
     fitted : optional
         Object for ``--save`` and ``--report``.
     out : callable, optional
-        Text for ``--out``, if not the summary.
+        Text or bytes for ``--out``, if not the summary.
     prints_out : bool
         Whether that text is the output where ``--out`` is not given.
     page : mapping
@@ -59,7 +59,7 @@ class Answer:
     summary: Any = None
     text: Callable[[], Any] | None = None
     fitted: Any = None
-    out: Callable[[], str] | None = None
+    out: Callable[[], str | bytes] | None = None
     prints_out: bool = False
     page: Mapping[str, Any] = field(default_factory=dict)
     indent: int | None = 2
@@ -126,8 +126,8 @@ def _logger(quiet: bool) -> Callable[[str], None]:
     return log
 
 
-def _printed(result: Answer, args: Any) -> str:
-    """Text for the standard output, without terminal control sequences."""
+def _printed(result: Answer, args: Any) -> str | bytes:
+    """Output for the standard output, without terminal control sequences."""
     from clearwood._words.labels import visible
 
     if result.prints_out:
@@ -172,10 +172,13 @@ def _write(result: Answer, args: Any) -> None:
     """Write the files of ``--out``, ``--save`` and ``--report``."""
     given = vars(args).get
     if (path := given("out")) and not result.error:
-        from clearwood.codec.files import write_text
+        from clearwood.codec.files import write_bytes, write_text
 
-        text = result.out() if result.out else json_text(result.summary)
-        write_text(path, text, overwrite=args.overwrite)
+        content = result.out() if result.out else json_text(result.summary)
+        if isinstance(content, bytes):
+            write_bytes(path, content, overwrite=args.overwrite)
+        else:
+            write_text(path, content, overwrite=args.overwrite)
         args.log(f"wrote {path}")
     if path := given("save"):
         from clearwood.persistence import save

@@ -11,11 +11,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from clearwood._html.disclosure import MIN_ROWS, is_few
 from clearwood.cli.errors import one_line, plain_warnings
 from clearwood.cli.evaluation import evaluate_rules, scores_as_dict
 from clearwood.cli.inputs import read_new_rows, read_saved
 from clearwood.exceptions import ClearwoodError, InputError
-from clearwood.reporting.disclosure import MIN_ROWS, is_few
 
 Cells = dict[str, int | float | str | bool | None]
 """Cells by column, as in JSON; None is missing."""

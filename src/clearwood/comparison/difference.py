@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearwood._html.disclosure import group_line
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import probability_text
 from clearwood._words.sentences import rows_in_words
@@ -265,11 +266,7 @@ def section(result: Difference, X: Any = None, y: Any = None) -> dict[str, Any]:
         "errors": result._errors() if result.errors else "",
         "group_head": result._group_head(),
         "groups": [
-            {
-                "label": printable(str(label)),
-                "rows": rate.rows,
-                "cells": [result._text(rate)],
-            }
+            group_line(printable(str(label)), rate.rows, [result._text(rate)])
             for label, rate in result.groups.items()
         ],
     }

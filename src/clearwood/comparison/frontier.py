@@ -326,9 +326,7 @@ class Frontier(Result):
             shown += [enough] * all(point is not enough for point in shown)
         return sorted(shown, key=lambda p: (p.n_rules, p.error))
 
-    def _repr_html_(self) -> str:
-        from clearwood._html import render
-
+    def _page(self) -> tuple[str, dict[str, Any]]:
         points = [
             {
                 "lines": point.n_rules,
@@ -338,13 +336,12 @@ class Frontier(Result):
             }
             for point in self.points
         ]
-        return render(
-            "comparison/frontier.html",
-            facts=self.heading(),
-            titles=[TITLES.get(name, name) for name in MEASURES],
-            points=points,
-            failures=self.failures,
-        )
+        return "comparison/frontier.html", {
+            "facts": self.heading(),
+            "titles": [TITLES.get(name, name) for name in MEASURES],
+            "points": points,
+            "failures": self.failures,
+        }
 
 
 SEEN = (

@@ -151,19 +151,14 @@ class Stability(Result):
             f"overlap {rule.overlap:.3g}"
         )
 
-    def _repr_html_(self) -> str:
-        from clearwood._html import render
-
-        return render(
-            "comparison/stability.html",
-            found=self,
-            facts=[
-                self._heading(),
-                self._predictions(),
-                self._lengths(),
-                self._features(),
-            ],
-        )
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        facts = [
+            self._heading(),
+            self._predictions(),
+            self._lengths(),
+            self._features(),
+        ]
+        return "comparison/stability.html", {"found": self, "facts": facts}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

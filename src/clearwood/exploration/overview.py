@@ -12,8 +12,11 @@ MOST_SHOWN = 3
 """Maximum number of categories of a column that are shown."""
 
 
-def describe_columns(frame: pd.DataFrame) -> pd.DataFrame:
+def describe_columns(frame: pd.DataFrame, least: int = 1) -> pd.DataFrame:
     """Type, missing share, number of distinct values and values of each column.
+
+    With ``least`` above 1, quartiles replace the extremes, which are values of single
+    rows, and categories of fewer rows are not named.
 
     Examples
     --------
@@ -25,7 +28,7 @@ def describe_columns(frame: pd.DataFrame) -> pd.DataFrame:
     lines = []
     for name in frame:
         column = frame[name]
-        kind, values = _values(column.dropna())
+        kind, values = _values(column.dropna(), least)
         lines.append({
             "column": name, "type": kind, "missing": float(column.isna().mean()),
             "distinct": column.nunique(), "values": values,
@@ -33,23 +36,26 @@ def describe_columns(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _values(known: pd.Series) -> tuple[str, str]:
+def _values(known: pd.Series, least: int) -> tuple[str, str]:
     types = pd.api.types
+    levels, kind = (
+        ([0, 0.5, 1], "") if least == 1 else ([0.25, 0.5, 0.75], "quartiles ")
+    )
     if known.empty:
         return "empty", ""
     if types.is_datetime64_any_dtype(known):
-        return "date", f"{known.min():%Y-%m-%d} to {known.max():%Y-%m-%d}"
+        low, _, high = known.quantile(levels)
+        return "date", f"{kind}{low:%Y-%m-%d} to {high:%Y-%m-%d}"
     if types.is_numeric_dtype(known) and not types.is_bool_dtype(known):
-        low, middle, high = map(
-            short_text, np.quantile(known.astype(float), [0, 0.5, 1])
-        )
-        return "number", f"{low} to {high}, median {middle}"
-    shares = known.value_counts(normalize=True)
+        low, middle, high = map(short_text, np.quantile(known.astype(float), levels))
+        return "number", f"{kind}{low} to {high}, median {middle}"
+    counts = known.value_counts()
     shown = [
-        f"{prediction_text(label)} {share_text(share)}"
-        for label, share in shares[:MOST_SHOWN].items()
+        f"{prediction_text(label)} {share_text(n / len(known))}"
+        for label, n in counts[:MOST_SHOWN].items()
+        if n >= least
     ]
-    if len(shares) > MOST_SHOWN:
-        shown.append(f"{len(shares) - MOST_SHOWN} more")
+    if len(counts) > len(shown):
+        shown.append(f"{len(counts) - len(shown)}{' more' if shown else ' categories'}")
     kind = "boolean" if set(map(type, known)) <= {bool, np.bool_} else "category"
     return kind, ", ".join(shown)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from clearwood._html.disclosure import MIN_ROWS, OfRows, single_rows
+from clearwood._words.labels import printable
 from clearwood.circuits.reading.section import improbable_columns
 from clearwood.circuits.reading.section import section as summarize_circuit
 from clearwood.exceptions import InputError
@@ -13,6 +15,7 @@ from clearwood.exploration.exploration import (
     columns_lines,
     model_lines,
 )
+from clearwood.exploration.overview import describe_columns
 from clearwood.families import section_of
 from clearwood.projection.reading.coefficients import (
     section as summarize_coefficients,
@@ -49,14 +52,14 @@ def section(result: Exploration, X: Any = None, y: Any = None) -> dict[str, Any]
         # Of all rows, not of the first ones.
         anomalies = list(result.anomalies)
         circuit["rows"] |= {
-            "surprising": anomalies,
+            "surprising": single_rows(anomalies),
             "improbable_columns": improbable_columns(anomalies),
         }
     return {
         "title": f"Exploration of {result.target or 'a table'}",
         "found": result,
         "heading": result.heading(),
-        "columns": columns_lines(result.columns)[1:],
+        "columns": _columns(result),
         "n_folds": N_FOLDS,
         "models": models,
         "marked": [i for i, line in enumerate(models[1:]) if line[0].startswith("* ")],
@@ -67,3 +70,15 @@ def section(result: Exploration, X: Any = None, y: Any = None) -> dict[str, Any]
         "circuit": circuit,
         "clusters": section_of(density) if density is not None else None,
     }
+
+
+def _columns(result: Exploration) -> list[list[Any]]:
+    """The columns; extremes and rare categories are those of single rows."""
+    typical = describe_columns(result.table, MIN_ROWS).itertuples()
+    shown = {line.column: line.values for line in typical}
+    return [
+        [*cells, OfRows(values, 1, instead=printable(shown.get(name, "")))]
+        for name, (*cells, values) in zip(
+            result.columns["column"], columns_lines(result.columns)[1:]
+        )
+    ]

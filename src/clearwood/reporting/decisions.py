@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from clearwood._html.disclosure import of_parts
 from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text, short_text
 from clearwood.charts.chart import svg
 from clearwood.outcomes.intervals import Rate
-from clearwood.reporting.disclosure import without_few
 from clearwood.reporting.table import Table
 from clearwood.rules import RuleSet
 from clearwood.rules.decisions import (
@@ -42,7 +44,6 @@ def summarize_decisions(
     table: Table | None,
     pos_label: Any,
     threshold: float | None,
-    show_rows: bool,
 ) -> dict[str, Any] | None:
     """Tables and charts of metrics; None if no truth is known.
 
@@ -53,8 +54,6 @@ def summarize_decisions(
         Rows with labels or values.
     pos_label, threshold
         As in :func:`clearwood.decisions`.
-    show_rows : bool
-        Whether rules that predict few rows are shown.
 
     Returns
     -------
@@ -68,8 +67,6 @@ def summarize_decisions(
         rules, encoded, table.y, table.of_model, table.probabilities,
         np.ones(len(encoded)), pos_label, threshold,
     )  # fmt: skip
-    if not show_rows:
-        found = without_few(found)
     if isinstance(found, Residuals):
         return _of_values(found)
     return _of_one(found) if found.pos_label is not None else _of_each(found)
@@ -104,7 +101,11 @@ def _of_one(found: Decisions) -> dict[str, Any]:
             {"word": "", "name": "error", "meaning": ERROR, "texts": wrong},
         ],
         "words": list(MEANING),
-        "calibration": _calibration(found, label) if found.calibration else None,
+        "calibration": of_parts(
+            found.calibration,
+            lambda point: point.found.rows,
+            lambda points: _calibration(points, label),
+        ),
         "roc": None if found.first.roc is None else _roc(found),
     }
 
@@ -158,17 +159,17 @@ def _confusion(found: Decisions) -> dict[str, Any]:
 # Charts of classes
 
 
-def _calibration(found: Decisions, label: str) -> dict[str, Any]:
-    """Predicted probability against observed share."""
-    words = " ".join(_point_text(point, label) for point in found.calibration)
+def _calibration(
+    points: Sequence[CalibrationPoint], label: str
+) -> dict[str, Any] | None:
+    """Predicted probability against observed share; None without points."""
+    if not points:
+        return None
+    words = " ".join(_point_text(point, label) for point in points)
+    chart = calibration_chart(points, label)
     return {
-        "svg": svg(
-            calibration_chart(found.calibration, label),
-            "calibration",
-            words,
-            look="half",
-        ),
-        "by_line": found.calibration[0].line is not None,
+        "svg": svg(chart, "calibration", words, look="half"),
+        "by_line": points[0].line is not None,
     }
 
 
@@ -199,14 +200,6 @@ def _roc(found: Decisions) -> dict[str, Any]:
 
 def _of_values(found: Residuals) -> dict[str, Any]:
     has_spread = not math.isnan(found.inside.value)
-    rows = [(line.name, line.errors) for line in found.lines] + [
-        (f"all rows, {who}", errors) for who, errors in found.metrics.items()
-    ]
-    words = " ".join(
-        f"{label}: half of the errors lie from {quantile_texts(errors.quantiles)[1]}."
-        for label, errors in rows
-    )
-    chart = ResidualsDisplay(found).chart()
     return {
         "kind": "values",
         "title": "Residuals",
@@ -225,6 +218,26 @@ def _of_values(found: Residuals) -> dict[str, Any]:
             }
             for who, errors in found.metrics.items()
         ],
+        "each": of_parts(
+            found.lines,
+            lambda line: line.mean.rows,
+            lambda lines: _of_lines(replace(found, lines=tuple(lines))),
+        ),
+    }
+
+
+def _of_lines(found: Residuals) -> dict[str, Any]:
+    """Chart and table of the residuals of each rule."""
+    rows = [(line.name, line.errors) for line in found.lines] + [
+        (f"all rows, {who}", errors) for who, errors in found.metrics.items()
+    ]
+    words = " ".join(
+        f"{label}: half of the errors lie from {quantile_texts(errors.quantiles)[1]}."
+        for label, errors in rows
+    )
+    chart = ResidualsDisplay(found).chart()
+    return {
+        "chart": svg(chart, "errors", words, look="errors"),
         "lines": [
             {
                 "name": "" if line.line is None else line.name,
@@ -239,5 +252,4 @@ def _of_values(found: Residuals) -> dict[str, Any]:
             }
             for line in found.lines
         ],
-        "chart": svg(chart, "errors", words, look="errors"),
     }

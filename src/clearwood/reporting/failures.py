@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._html.disclosure import single_rows
 from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import short_text
 from clearwood.columns.cells import UNSEEN
@@ -50,17 +51,19 @@ def summarize_failures(
         "labelled": label is not None,
         "has_truth": table.y is not None,
         "right": _right(rules, table, of_model, predicted),
-        "disagreements": [
-            {
-                "row": str(row if label is None else label[row]),
-                **_reason(rules, encoded[row]),
-                "of_rules": _shown(predicted[row]),
-                "of_model": _shown(of_model[row]),
-                "truth": None if table.y is None else _shown(table.y[row]),
-                "difference": float(difference[row]),
-            }
-            for row in worst.tolist()
-        ],
+        "disagreements": single_rows(
+            [
+                {
+                    "row": str(row if label is None else label[row]),
+                    **_reason(rules, encoded[row]),
+                    "of_rules": _shown(predicted[row]),
+                    "of_model": _shown(of_model[row]),
+                    "truth": None if table.y is None else _shown(table.y[row]),
+                    "difference": float(difference[row]),
+                }
+                for row in worst.tolist()
+            ]
+        ),
     }
 
 

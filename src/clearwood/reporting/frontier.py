@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+from clearwood._html.disclosure import OfRows, disclosed
 from clearwood._words.labels import printable
 from clearwood._words.numbers import short_text
 from clearwood.charts.chart import keys, svg
@@ -23,7 +24,7 @@ TABLE_SHARE, LINE_SHARE, LITERAL_SHARE = 3_000, 1_300, 60
 
 
 def summarize_frontier(
-    frontier: Frontier, *, title: str | None = None
+    frontier: Frontier, *, title: str | None = None, show_rows: bool = True
 ) -> dict[str, Any]:
     """Data of the page of a comparison, as plain values.
 
@@ -33,6 +34,8 @@ def summarize_frontier(
         Result of ``compare``.
     title : str, optional
         Title of the page.
+    show_rows : bool, default=True
+        Whether statistics of few rows are shown.
 
     Returns
     -------
@@ -51,7 +54,7 @@ def summarize_frontier(
     shown = None if fewest is None else frontier.points.index(fewest)
     for number, point in enumerate(points):
         point["is_shown"] = number == shown
-    return {
+    page = {
         "title": printable(str(title or f"How many rules for {model}?")),
         "version": __version__,
         "is_class": frontier.outcome.is_share,
@@ -78,6 +81,7 @@ def summarize_frontier(
         ],
         "facts": _facts(frontier),
     }
+    return disclosed(page, show_rows)
 
 
 def _charts(frontier: Frontier, words: str) -> dict[str, Any]:
@@ -155,7 +159,9 @@ def _add_rules(points: list[dict[str, Any]], frontier: Frontier) -> None:
             tables -= table
         elif len(found.text) <= texts:
             lines = found.text.expandtabs(4).splitlines()
-            point["text"] = "\n".join(map(printable, lines))
+            known = found.rules or ()
+            rows = [rule.statistics.rows_assigned for rule in known]
+            point["text"] = OfRows("\n".join(map(printable, lines)), *rows)
             texts -= len(found.text)
 
 

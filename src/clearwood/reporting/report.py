@@ -5,9 +5,8 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
-from markupsafe import Markup
-
 from clearwood._html import render
+from clearwood._html.disclosure import disclosed
 from clearwood._warned_once import warned_once
 from clearwood._words.labels import check_text, printable, type_text
 from clearwood._words.spelling import suggests_parameters
@@ -132,7 +131,7 @@ def report(
                 f"The result is {type_text(result)}, on rows of its own; leave X, y, "
                 "model, pos_label, threshold, held_out_from and row out."
             )
-        page = _page_of(result, title)
+        page = _page_of(result, title, show_rows)
     else:
         summary = summarize(
             result, X=X, y=y, model=model, title=title, pos_label=pos_label,
@@ -149,15 +148,16 @@ def _is_whole(result: Result) -> bool:
     return not isinstance(result, RuleSet) and section_of(result) is None
 
 
-def _page_of(result: Result, title: str | None) -> str:
+def _page_of(result: Result, title: str | None, show_rows: bool) -> str:
     from clearwood import __version__
 
     if isinstance(result, Frontier):
-        summary = summarize_frontier(result, title=title)
+        summary = summarize_frontier(result, title=title, show_rows=show_rows)
         return render("reporting/frontier.html", **summary)
+    template, content = result._page()
     return render(
         "reporting/result.html", title=printable(title or type(result).__name__),
-        version=__version__, shown=Markup(result._repr_html_()),
+        version=__version__, shown=template, **disclosed(content, show_rows),
     )  # fmt: skip
 
 

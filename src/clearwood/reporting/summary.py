@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from clearwood._html.disclosure import MIN_ROWS, OfRows, disclosed, is_few
 from clearwood._words.labels import printable, type_text
 from clearwood.columns.some_rows import one_row
 from clearwood.columns.sparse_tables import is_matrix
@@ -15,7 +16,6 @@ from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
 from clearwood.families import PageSection, section_of
 from clearwood.reporting.decisions import summarize_decisions
-from clearwood.reporting.disclosure import MIN_ROWS, disclosed, is_few, without_few
 from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.lead import read_model_in_words
@@ -119,7 +119,7 @@ def summarize(
         alone |= {"held_out_from": held_out_from, "show_rows": show_rows}
         unused = "rows not used in the fit"
         alone["on_which"] = unused if held_out_from else NEW_TO[None]
-        return alone if show_rows else disclosed(alone)
+        return disclosed(alone, show_rows)
     rules = rules_of(result, "result")
     if model is None and record is not None:
         model = record.model_of(result, X)
@@ -171,12 +171,12 @@ def summarize(
         "section": content,
         "scores": scores,
         "survival": survival,
-        "decisions": summarize_decisions(rules, table, pos_label, threshold, show_rows),
+        "decisions": summarize_decisions(rules, table, pos_label, threshold),
         "failures": failures,
         # A section reports its sizes itself.
         "path": None if record is not None else summarize_path(result, table),
         "history": summarize_history(result),
-        "tree": _tree(result, table, row, show_rows),
+        "tree": _tree(result, table, row),
         "row": explained,
         "importances": None
         if record is not None
@@ -189,7 +189,7 @@ def summarize(
     few = any(is_few(one.rows_assigned) or is_few(one.rows) for one in known)
     withheld = MIN_ROWS * (few and not show_rows)
     page |= {"words": words_of(page), "show_rows": show_rows, "withheld": withheld}
-    return page if show_rows else disclosed(page)
+    return disclosed(page, show_rows)
 
 
 def _summarize_alone(
@@ -279,9 +279,7 @@ def _explained(result: Any, rules: RuleSet, row: Any) -> dict[str, Any] | None:
     return {"explanation": explanation, "sure": sure}
 
 
-def _tree(
-    result: Any, table: Table | None, row: Any, show_rows: bool
-) -> dict[str, Any] | None:
+def _tree(result: Any, table: Table | None, row: Any) -> OfRows | None:
     """Diagram of a tree or list; None for other rules, or nodes of few rows."""
     if tree_of(result) is None:
         return None
@@ -290,8 +288,7 @@ def _tree(
     if table is not None:
         rows, known = table.rows, table.of_model if table.y is None else table.y
     tree = draw_tree(result, rows, known, row=way)
-    shown = tree if show_rows else without_few(tree)
-    return None if shown is None else summarize_tree(shown)
+    return OfRows(summarize_tree(tree), *(node.rows for node in tree.nodes))
 
 
 def _importances(

@@ -149,10 +149,8 @@ class Explanation(Result):
     def __str__(self) -> str:
         return "\n".join(wrapped(line) for line in _lines(self))
 
-    def _repr_html_(self) -> str:
-        from clearwood._html import render
-
-        return render("rules/explanation.html", explanation=self)
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        return "rules/explanation.html", {"explanation": self}
 
     def to_frame(self) -> pd.DataFrame:
         """Bounds and category sets of the rules that were evaluated, one per row."""

@@ -14,6 +14,7 @@ from tests.circuits.reading.cases import (
 from tests.wording import refuses, same_lines
 
 from clearwood import report
+from clearwood._html.disclosure import disclosed
 from clearwood.circuits import SPNClassifier
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
@@ -44,7 +45,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def told(rows):
-    return section(stand_in(clinic()), table(rows))
+    return disclosed(section(stand_in(clinic()), table(rows)), show_rows=True)
 
 
 def page(tmp_path, circuit, X=None, show_rows=True):
@@ -207,7 +208,7 @@ def test_the_impossible_is_named_and_not_averaged(tmp_path):
     features = FeatureSpace(("a", "b"), (("k", "l"), ("m", "n")))
     circuit = Circuit(Product((Bernoulli(0, 0.0), Bernoulli(1, 0.5))), features)
     X = table(np.array([[0.0, 0.0], [1.0, 1.0]]), circuit)
-    found = section(stand_in(circuit), X)["rows"]
+    found = disclosed(section(stand_in(circuit), X), show_rows=True)["rows"]
     assert found["n_impossible"] == 1
     assert found["log_density"] == pytest.approx(np.log(0.5))
     assert found["surprising"][0]["because"][0]["column"] == "a"

@@ -12,6 +12,7 @@ from tests.charts.drawn import dots, elements, lines, texts
 from tests.wording import refuses, same_lines, same_text
 
 import clearwood as cw
+from clearwood._html.disclosure import disclosed
 from clearwood.cli.verbs.project import _fidelity_text
 from clearwood.exceptions import InputError
 from clearwood.projection import split_posterior
@@ -184,7 +185,7 @@ def test_of_one_row_no_share_of_a_variance_is_told(values, rows):
 
 def test_leaves_count_the_rows_handed_in(values, rows):
     X, y = new(rows)
-    lines = section(values, X, y)["leaves"]["lines"]
+    lines = disclosed(section(values, X, y)["leaves"]["lines"], show_rows=True)
     leaf = values.rules_.apply(X)
     for i, line in enumerate(lines):
         here = leaf == i
@@ -230,7 +231,7 @@ def test_the_interval_beside_a_rule_is_told_from_that_of_the_draws(values, rows)
 
 
 def test_without_rows_numbers_are_said_to_be_of_training_rows(values):
-    found = section(values)
+    found = disclosed(section(values), show_rows=True)
     assert found["scores"] is None
     same_text(found["leaves"]["counted"])
     shares = [float(line["rows"].rstrip("%")) for line in found["leaves"]["lines"]]

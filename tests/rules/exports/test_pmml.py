@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.guides import blocks_of, names_of
 from tests.rules.exports import samples
 from tests.wording import refuses, same_text
 
@@ -123,8 +124,12 @@ def test_by_the_standard_it_predicts_as_the_rules_do(data):
 @settings(max_examples=10, deadline=None)
 @given(st.data())
 def test_an_evaluator_predicts_as_the_rules_do(data):
-    pypmml = pytest.importorskip("pypmml")
     rules = data.draw(samples.rule_sets())
+    agree_in_java(rules, data.draw(samples.tables(rules)))
+
+
+def agree_in_java(rules, rows):
+    pypmml = pytest.importorskip("pypmml")
     model = pypmml.Model.fromString(rules.to_pmml())
 
     def evaluate(row):
@@ -132,8 +137,17 @@ def test_an_evaluator_predicts_as_the_rules_do(data):
         shares = [found.pop(f"probability({text_of(x)})") for x in rules.classes]
         return found.popitem()[1], shares
 
-    agree(rules, data.draw(samples.tables(rules)), evaluate)
-    model.close()
+    try:
+        agree(rules, rows, evaluate)
+    finally:
+        model.close()
+
+
+@pytest.mark.skipif(shutil.which("java") is None, reason="PMML4S runs on Java")
+def test_the_guide_runs():
+    pytest.importorskip("pypmml")
+    _, evaluated = blocks_of("serving")
+    exec(evaluated, names_of("serving"))
 
 
 def test_how_it_reads():

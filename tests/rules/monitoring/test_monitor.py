@@ -10,6 +10,7 @@ import pytest
 from tests.wording import refuses, same_text
 
 import clearwood as cw
+from clearwood._html.disclosure import disclosed
 from clearwood.exceptions import UnknownCategoriesWarning
 from clearwood.outcomes.intervals import rate_of
 from clearwood.outcomes.quantile import Quantile
@@ -308,12 +309,12 @@ def test_true_values_are_not_compared_with_quantiles():
 def test_the_page_has_every_check_group_and_rule(old, tmp_path):
     new = table(500, 1, dose=0.3)
     found = cw.monitor(LIST, new, labels(new, 2), reference=old[0], by="site")
-    shown = section(found)
+    shown = disclosed(section(found), show_rows=True)
     assert [line[0] for line in shown["checks"]] == [
         one.subject for one in found.quantities
     ]
     assert [found.quantities[i] for i in shown["marked"]] == list(found.signals)
-    assert [line["label"] for line in shown["groups"]] == ["A", "B"]
+    assert [label for label, *_ in shown["groups"]] == ["A", "B"]
     cw.report(found, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text("utf-8")
     cells = [cell for line in shown["checks"] for cell in line if cell]

@@ -9,6 +9,7 @@ from tests.sbfc.reading.cases import chains_of, many, stand_in
 from tests.wording import refuses, same_lines, same_text
 
 import clearwood as cw
+from clearwood._html.disclosure import disclosed
 from clearwood.datasets import make_corral
 from clearwood.exceptions import InputError
 from clearwood.reporting import summarize
@@ -168,7 +169,8 @@ def test_levels_and_calibration_of_several_classes_are_on_the_page(
     forest = cw.SelectiveBayesianForestClassifier(
         calibration=calibration, random_state=0
     ).fit(X[::2], y[::2])
-    found, path = section(forest, X[1::2], y[1::2]), tmp_path / "page.html"
+    found = disclosed(section(forest, X[1::2], y[1::2]), show_rows=True)
+    path = tmp_path / "page.html"
     assert found["odds"]["features"][0]["lines"][0]["ratio"] == "46"
     assert found["odds"]["label"] is None and len(found["scores"]["charts"]) == 1
     cw.report(forest, path, X=X[1::2], y=y[1::2])

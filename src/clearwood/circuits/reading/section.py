@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._html.disclosure import single_rows
 from clearwood._words.labels import printable
 from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit
@@ -68,6 +69,10 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     pairs = strongest_pairs(strength)
     order = dependence_order(strength)
     entries = [group for group in (part, *part.groups) if group.clusters]
+    rows = None
+    if values is not None:
+        rows = summarize_rows(circuit, values, X)
+        rows["surprising"] = single_rows(rows["surprising"])
     return {
         "tiles": _tiles(circuit, part, _n_pairs(circuit, pairs)),
         "groups": len(part.groups),
@@ -89,7 +94,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "pairs": _pairs(pairs, circuit.features),
         "independent": is_independent(circuit.root, circuit.table.numbers),
         "farthest": FARTHEST,
-        "rows": None if values is None else summarize_rows(circuit, values, X),
+        "rows": rows,
     }  # fmt: skip
 
 

@@ -75,6 +75,7 @@ def metatree(args: Any) -> Answer:
 
 
 def _summarize(fitted: Any, split: Any, args: Any) -> dict[str, Any]:
+    from clearwood._html.disclosure import disclosed
     from clearwood.metatree.reading.annotated_tree import summarize_tree
     from clearwood.metatree.reading.compare_scores import compare_scores
 
@@ -92,7 +93,7 @@ def _summarize(fitted: Any, split: Any, args: Any) -> dict[str, Any]:
         "feature_used": dict(
             zip(best.features.names, fitted.inclusion_probability_.tolist())
         ),
-        "tree": summarize_tree(best),
+        "tree": disclosed(summarize_tree(best), show_rows=True),
         "rules": json.loads(best.rules.to_json()),
     }
 

@@ -282,6 +282,7 @@ def _text(fitted: Any, evaluated: Any, summary: dict[str, Any]) -> str:
 
 def _uncertainty(fitted: Any) -> dict[str, Any]:
     """Uncertainty of each rule, and the choice of their number, as text."""
+    from clearwood._html.disclosure import disclosed
     from clearwood.projection.reading.section import (
         OBSERVED,
         has_common_variance,
@@ -291,7 +292,9 @@ def _uncertainty(fitted: Any) -> dict[str, Any]:
     )
 
     return {
-        "found": summarize_leaves(fitted.leaves_, fitted.rules_),
+        "found": disclosed(
+            summarize_leaves(fitted.leaves_, fitted.rules_), show_rows=True
+        ),
         "words": fitted._words,
         "many": len(fitted.leaves_.means) > 1,
         "mean_in": mean_in(OBSERVED, "the held-out rows"),

@@ -52,6 +52,7 @@ def sbfc(args: Any) -> Answer:
     """
     from sklearn.utils.multiclass import type_of_target
 
+    from clearwood._html.disclosure import disclosed
     from clearwood.sbfc import SelectiveBayesianForestClassifier
     from clearwood.sbfc.reading.section import odds_lines
 
@@ -74,7 +75,10 @@ def sbfc(args: Any) -> Answer:
     return Answer(
         summary,
         lambda: fill(
-            "sbfc.txt", **summary, odds=odds_lines(fitted), least_edge=LEAST_EDGE
+            "sbfc.txt",
+            **summary,
+            odds=disclosed(odds_lines(fitted), show_rows=True),
+            least_edge=LEAST_EDGE,
         ),
         fitted,
         page=split.held_out | {"title": title, "held_out_from": "model"},

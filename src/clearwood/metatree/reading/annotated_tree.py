@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearwood._html.disclosure import FEW, OfRows
 from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import probability_text
 from clearwood.columns.feature_space import FeatureSpace
@@ -199,10 +200,8 @@ class AnnotatedTree(Result):
     def __str__(self) -> str:
         return tree_text(self)
 
-    def _repr_html_(self) -> str:
-        from clearwood._html import render
-
-        return render("metatree/reading/tree.html", tree=summarize_tree(self))
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        return "metatree/reading/tree.html", {"tree": summarize_tree(self)}
 
     def to_frame(self) -> pd.DataFrame:
         """Condition, prediction and posterior probabilities, one node per row."""
@@ -365,23 +364,24 @@ def summarize_tree(tree: AnnotatedTree) -> dict[str, Any]:
     root, lines = tree.nodes[0].rule.statistics.rows, []
     outcome = outcome_of(tree.classes)
     for node, condition in shown_nodes(tree):
-        lines.append(
-            {
-                "depth": node.depth,
-                "condition": condition,
-                "number": tree.number_of(node),
-                "is_end": node.feature is None,
-                "prediction": prediction_of(node),
-                "known": ", ".join(statistics_text(node.rule, outcome)[1:]),
-                "rows": node.rule.statistics.rows,
-                "weight": node.rule.statistics.weight_text,
-                "share": node.rule.statistics.rows / root if root else 0.0,
-                "reach": None if node.stopped else node.reach,
-                "reach_text": probability_text(node.reach),
-                "leaf": None if node.stopped else node.leaf,
-                "leaf_text": probability_text(node.leaf),
-            }
-        )
+        known = node.rule.statistics
+        line = {
+            "depth": node.depth,
+            "condition": condition,
+            "number": tree.number_of(node),
+            "is_end": node.feature is None,
+            "prediction": prediction_of(node),
+            "known": ", ".join(statistics_text(node.rule, outcome)[1:]),
+            "rows": known.rows,
+            "weight": known.weight_text,
+            "share": known.rows / root if root else 0.0,
+            "reach": None if node.stopped else node.reach,
+            "reach_text": probability_text(node.reach),
+            "leaf": None if node.stopped else node.leaf,
+            "leaf_text": probability_text(node.leaf),
+        }
+        few = {"known": "", "rows": FEW, "weight": "", "share": 0.0}
+        lines.append(OfRows(line, known.rows, instead=line | few))
     return {
         "target": tree.target,
         "probability": small_text(tree.log_probability),

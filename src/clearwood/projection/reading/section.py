@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._estimators import take_rows
+from clearwood._html.disclosure import FEW, OfRows
 from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text, short_text
 from clearwood._words.sentences import sentences
@@ -236,19 +237,21 @@ def summarize_leaves(
     """
     predictive = leaves.predictive(np.arange(len(leaves.share)))
     leaf = None if X is None else rules.apply(X)
-    lines = [
-        {
+    lines = []
+    for i, rule in enumerate(rules):
+        line = {
             "number": i + 1,
             "conditions": [c.text(rules.features) for c in rule.conditions],
-            "n_rows": None if leaf is None else int((leaf == i).sum()),
             "rows": _rows_text(leaves, leaf, i),
             "predictions": _predictions(predictive, rules, i),
             "observed": ""
             if leaf is None or y is None
             else _observed(y[leaf == i], rules),
         }
-        for i, rule in enumerate(rules)
-    ]
+        n_rows = 0 if leaf is None else int((leaf == i).sum())
+        lines.append(
+            OfRows(line, n_rows, instead=line | {"rows": FEW, "observed": "–"})
+        )
     return {
         "quantity": _quantity(predictive, rules),
         "is_value": not rules.classes,

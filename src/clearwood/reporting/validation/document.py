@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from clearwood._html import render
+from clearwood._html.disclosure import disclosed, group_line
 from clearwood._warned_once import warned_once
 from clearwood._words.labels import check_text, printable
 from clearwood._words.numbers import percent_text, short_text
 from clearwood._words.spelling import suggests_parameters
 from clearwood.codec.files import check_writable, file_date, write_text
 from clearwood.exceptions import InputError
-from clearwood.reporting.disclosure import disclosed
 from clearwood.reporting.summary import summarize
 from clearwood.rules import RuleSet
 from clearwood.rules.monitoring.groups import errors_by_group
@@ -119,17 +119,16 @@ def validation_document(
         "data": _data(rules, sample),
         "head": [printable(name), "Rows", *(groups[0].errors if groups else ())],
         "segments": [
-            {"label": printable(str(g.group)), "rows": g.rows, "cells": group_cells(g)}
-            for g in groups
+            group_line(printable(str(one.group)), one.rows, group_cells(one))
+            for one in groups
         ],
         "sensitivity": _sensitivity(rules, sample.encoded),
         "shift": SHIFT,
         "roles": list(roles),
     }
     page["title"] = printable(title or f"Validation of rules for {rules.target}")
-    text = render(
-        "reporting/validation/document.html", **page, validation=disclosed(content)
-    )
+    page["validation"] = disclosed(content, show_rows=False)
+    text = render("reporting/validation/document.html", **page)
     write_text(path, text, overwrite=overwrite)
 
 
@@ -155,7 +154,8 @@ def _data(rules: RuleSet, sample: Sample) -> list[tuple[str, str]]:
     encoded, truth = sample.encoded, sample.truth
     assert truth is not None
     used = encoded[:, sorted(rules.used_features)]
-    codes = np.unique(truth, return_inverse=True)[1] if rules.classes else truth
+    # Not their positions among the labels of these rows, which vary with the sample.
+    codes = rules.outcome.codes(truth) if rules.classes else truth
     return [
         ("Date", file_date()),
         ("Rows", f"{sample.n:,}"),

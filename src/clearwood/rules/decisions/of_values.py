@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from clearwood._html.disclosure import of_parts
 from clearwood._words.numbers import short_text
 from clearwood.outcomes.intervals import (
     NOT_KNOWN,
@@ -162,6 +163,14 @@ class Residuals(SideBySide[Errors], Result):
 
     def __str__(self) -> str:
         return residuals_text(self)
+
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        text = of_parts(
+            self.lines,
+            lambda line: line.mean.rows,
+            lambda lines: str(replace(self, lines=tuple(lines))),
+        )
+        return "_html/text.html", {"text": text}
 
 
 def evaluate_values(

@@ -30,10 +30,10 @@ class Exportable:
         lines += self.text_lines(most)
         return "\n".join(map(wrapped, lines))
 
-    def _repr_html_(self: Any) -> str:
-        from clearwood.rules.exports.html_table import rules_html
+    def _page(self: Any) -> tuple[str, dict[str, Any]]:
+        from clearwood.rules.exports.html_table import summarize_rules
 
-        return rules_html(self)
+        return "rules/rule_set.html", {"rules": summarize_rules(self)}
 
     def to_frame(self: Any) -> pd.DataFrame:
         """Rules as a pandas frame, one row each.

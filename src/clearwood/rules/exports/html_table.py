@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from clearwood._html.disclosure import FEW, OfRows
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import (
     number_text,
@@ -43,19 +45,22 @@ CAPTIONS: dict[str, tuple[str, str]] = {
 }
 """How the rules that hold are combined, for values and for classes."""
 
+NOT_KNOWN = RuleStatistics()
+WITHHELD = {
+    "rows": FEW,
+    "rows_assigned": FEW,
+    "share": 0.0,
+    "matching": None,
+    "value": None,
+}
+"""What stands in place of the statistics of a rule of few rows."""
+
 SAYS: dict[str, str] = {
     "first": "then {}",
     "sum": "add",
     "average": "predict {}",
 }
 """Heading of the column of predictions."""
-
-
-def rules_html(rules: RuleSet) -> str:
-    """HTML table of the rules; names and labels are escaped."""
-    from clearwood._html import render
-
-    return render("rules/rule_set.html", rules=summarize_rules(rules))
 
 
 def summarize_rules(
@@ -101,24 +106,35 @@ def summarize_rules(
         "default_text": rules.default_text,
         "glossary": rules.glossary(),
         "lines": [
-            {
-                "number": number,
-                "conditions": [c.text(rules.features) for c in rule.conditions],
-                "prediction": _prediction_text(rules, rule),
-                "weight": number_text(rule.weight),
-                "frequency": rule.frequency_text,
-                **_known(rule.statistics),
-                "share": _share(rule.statistics.rows_assigned, rules.n_rows),
-                **bars,
-                "observed": rules.outcome.observed_text(rule.statistics),
-                "interval": rules.outcome.interval_text(rule.statistics),
-                "expected_text": rules.outcome.expected_text(rule.statistics),
-                "probability": predicted_probability(rule, rules.classes),
-                "unlikely": _unlikely_text(rules, rule),
-                "instead": _instead_text(rules, rule),
-            }
+            OfRows(
+                _line(rules, number, rule) | bars,
+                rule.statistics.rows,
+                rule.statistics.rows_assigned,
+                instead=_line(rules, number, replace(rule, statistics=NOT_KNOWN))
+                | bars
+                | WITHHELD,
+            )
             for (number, rule), bars in zip(rules.lines(), line_bars(rules))
         ],
+    }
+
+
+def _line(rules: RuleSet, number: int | None, rule: Rule) -> dict[str, Any]:
+    known, outcome = rule.statistics, rules.outcome
+    return {
+        "number": number,
+        "conditions": [c.text(rules.features) for c in rule.conditions],
+        "prediction": _prediction_text(rules, rule),
+        "weight": number_text(rule.weight),
+        "frequency": rule.frequency_text,
+        **_known(known),
+        "share": _share(known.rows_assigned, rules.n_rows),
+        "observed": outcome.observed_text(known),
+        "interval": outcome.interval_text(known),
+        "expected_text": outcome.expected_text(known),
+        "probability": predicted_probability(rule, rules.classes),
+        "unlikely": _unlikely_text(rules, rule),
+        "instead": _instead_text(rules, rule),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from clearwood._html.disclosure import group_line
 from clearwood._words.labels import printable
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.html_table import summarize_rules
@@ -34,11 +35,7 @@ def section(result: Monitoring, X: Any = None, y: Any = None) -> dict[str, Any]:
         "index": index,
         "group_head": group_head(result) if result.groups else [],
         "groups": [
-            {
-                "label": printable(str(one.group)),
-                "rows": one.rows,
-                "cells": group_cells(one),
-            }
+            group_line(printable(str(one.group)), one.rows, group_cells(one))
             for one in result.groups
         ],
         "rules": summarize_rules(result.rules),

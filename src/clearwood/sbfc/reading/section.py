@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
+from clearwood._html.disclosure import FEW, OfRows, of_parts
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import (
     percent_text,
@@ -16,7 +18,12 @@ from clearwood._words.numbers import (
 )
 from clearwood.charts.chart import svg
 from clearwood.columns.info import shown_names
-from clearwood.rules.decisions import Decisions, calibration_of, decisions
+from clearwood.rules.decisions import (
+    CalibrationPoint,
+    Decisions,
+    calibration_of,
+    decisions,
+)
 from clearwood.rules.decisions.display import calibration_chart, roc_chart
 from clearwood.rules.scores import class_scores
 from clearwood.sampling.chains import GOOD_ESS, GOOD_RHAT, LARGEST_RHAT
@@ -176,7 +183,7 @@ def odds_lines(estimator: SelectiveBayesianForestClassifier) -> dict[str, Any] |
             "name": printable(names[j]),
             "text": probability_text(float(p[j])),
             "direction": odds.direction[1] if len(classes) == 2 else "",
-            "lines": lines[:MOST_LEVELS],
+            "lines": [_of_level(line) for line in lines[:MOST_LEVELS]],
             "more": max(len(lines) - MOST_LEVELS, 0),
         })  # fmt: skip
     return {
@@ -186,6 +193,11 @@ def odds_lines(estimator: SelectiveBayesianForestClassifier) -> dict[str, Any] |
         "overall": percent_text(float(overall[1] / overall.sum())),
         "is_calibrated": estimator.calibration_ is not None,
     }
+
+
+def _of_level(line: dict[str, Any]) -> OfRows:
+    few = {"rows": FEW, "share": "–", "ratio": "–", "predicted": "–"}
+    return OfRows(line, line["rows"], instead=line | few)
 
 
 # Scores
@@ -237,7 +249,7 @@ def score_lines(
 
 def score_charts(
     estimator: SelectiveBayesianForestClassifier, found: Decisions, X: Any, y: Any
-) -> list[Markup]:
+) -> list[Any]:
     """Calibration and, of two classes, the ROC curve.
 
     Of more classes, calibration of the predicted one.
@@ -248,16 +260,23 @@ def score_charts(
         p, label = estimator.predict_proba(X), "the predicted class"
         is_right = estimator.classes_[p.argmax(axis=1)] == np.asarray(y)
         points = calibration_of(p.max(axis=1), is_right, np.ones(len(p)))
+    calibration = of_parts(
+        points, lambda point: point.found.rows, lambda some: _calibration(some, label)
+    )
+    charts: list[Any] = [calibration]
+    if found.pos_label is not None:
+        area = f"Area under the curve: {found.first.rates[0].area.as_number()}."
+        charts.append(svg(roc_chart(found), "roc", area, look="half"))
+    return charts
+
+
+def _calibration(points: Sequence[CalibrationPoint], label: str) -> Markup:
     words = " ".join(
         f"Predicted probability of {label} {percent_text(point.predicted)}, observed "
         f"{point.found} of {point.found.rows:,} rows."
         for point in points
     )
-    charts = [svg(calibration_chart(points, label), "calibration", words, look="half")]
-    if found.pos_label is not None:
-        area = f"Area under the curve: {found.first.rates[0].area.as_number()}."
-        charts.append(svg(roc_chart(found), "roc", area, look="half"))
-    return charts
+    return svg(calibration_chart(points, label), "calibration", words, look="half")
 
 
 # Sampling

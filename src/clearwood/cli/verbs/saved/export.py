@@ -1,7 +1,8 @@
-"""``clearwood export``: saved rules as SQL, LaTeX, PMML, Python or a prompt."""
+"""``clearwood export``: saved rules as SQL, LaTeX, PMML, ONNX, Python or a prompt."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -19,11 +20,11 @@ DIALECTS = (
 
 
 @command(
-    "Export saved rules as SQL, LaTeX, PMML, Python or a prompt.",
+    "Export saved rules as SQL, LaTeX, PMML, ONNX, Python or a prompt.",
     shared.saved,
     shared.option(
         "--to kind",
-        click.Choice(["sql", "latex", "pmml", "prompt", "python"]),
+        click.Choice(["sql", "latex", "onnx", "pmml", "prompt", "python"]),
         "Output language.",
         required=True,
     ),
@@ -46,21 +47,26 @@ DIALECTS = (
         shared.FROM_1,
         "Maximum length of a prompt; states what it lacks.",
     ),
-    shared.out("the text"),
+    shared.out("the rules"),
     shared.overwrite,
 )
 def export(args: Any) -> Answer:
-    """Export the RULES of a file as SQL, LaTeX, PMML, Python or a prompt.
+    """Export the RULES of a file as SQL, LaTeX, PMML, ONNX, Python or a prompt.
 
     SQL predicts inside a database; Python is a function without dependencies; PMML is
-    XML for other runtimes; LaTeX is a table for print; a prompt states the rules for a
-    language model.
+    XML and ONNX a binary file for other runtimes; LaTeX is a table for print; a prompt
+    states the rules for a language model.
     """
     kind, other = args.kind, f", not {args.kind}"
     sql_only = "dialect table probabilities"
     shared.only_for("--to sql", kind == "sql", sql_only, other)
     shared.only_for("--to python", kind == "python", "name", other)
     shared.only_for("--to prompt", kind == "prompt", "max_tokens", other)
+
+    if kind == "onnx" and not args.out and sys.stdout.isatty():
+        raise click.UsageError(
+            "--to onnx writes a binary file; give --out FILE, or redirect the output."
+        )
 
     from clearwood._words.labels import check_names
 
@@ -74,6 +80,8 @@ def export(args: Any) -> Answer:
         text = rules.to_python(args.name)
     elif kind == "prompt":
         text = rules.to_prompt(args.max_tokens)
+    elif kind == "onnx":
+        text = rules.to_onnx().SerializeToString()
     else:
         text = {"latex": rules.to_latex, "pmml": rules.to_pmml}[kind]()
     return Answer(out=lambda: text, prints_out=True)
