@@ -1,4 +1,4 @@
-"""Why FAB and Node Harvest do not find as many rules as the papers print.
+"""Why FAB and Node Harvest do not find as many rules as the papers print; regions.
 
 Usage: python -m benchmarks.papers.causes [--quick] [--fresh]
 
@@ -6,13 +6,17 @@ Two settings that the texts leave open are varied on the papers' splits: whether
 statement that occurs in several trees counts once in the penalty of FAB, as in the
 authors' program, or each time, as in their text; and whether Node Harvest selects nodes
 of the forest that is explained, or of one of shallow trees, as its R package grows.
+Beside them the regions into which the forests of 2016 divide the space.
 """
 
+from copy import copy
 from functools import partial
 
 from benchmarks._study import Study, arguments, markdown_table, mean_and_sd
-from benchmarks.papers.cases import make_case
-from benchmarks.papers.methods import timed_fit
+from benchmarks.papers.cases import SIZES_2016, make_case
+from benchmarks.papers.methods import timed_fit, wrong
+from clearwood.ensembles import read_ensemble
+from clearwood.ensembles.check import count_regions
 
 FAB_ON = {"2018": ("energy",), "2016": ("xor", "energy")}
 HARVEST_ON = ("synthetic1", "higgs", "energy")
@@ -37,6 +41,7 @@ def main():
             for name in HARVEST_ON
             for split in range(min(n_splits, N_SPLITS.get(name, n_splits)))
         }
+        | {("2016", name, 0, "forest"): partial(regions, name) for name in SIZES_2016}
     )
     frame = study.frame()
     keys = ["method", "paper", "data", "setting"]
@@ -44,7 +49,7 @@ def main():
     body = [
         [
             *key,
-            mean_and_sd(own["rules"], 1),
+            mean_and_sd(own["rules"], int(len(own) > 1)),
             mean_and_sd(own["overlap"], 2),
             mean_and_sd(own["error"]),
             f"{own['fewest'].min()} to {own['most'].max()}" if key[0] == "FAB" else "",
@@ -83,6 +88,20 @@ def harvest(name, split):
     for setting, model in (("explained forest", case.model), ("shallow", shallow)):
         fit, _ = timed_fit(case._replace(model=model), "NodeHarvest", preset="paper")
         rows.append(row_of(case, fit, setting, 0, 0))
+    return rows
+
+
+def regions(name):
+    """Regions of the first three trees and of a whole forest, or the bounds of them."""
+    case, rows = make_case("2016", name, 0), []
+    for n_trees in (3, len(case.model.estimators_)):
+        some = copy(case.model)
+        some.estimators_ = some.estimators_[:n_trees]
+        found = count_regions(read_ensemble(some))
+        word = "" if found.n_trees == n_trees else f", at least (of {found.n_trees})"
+        row = {"setting": f"{n_trees} trees{word}", "rules": found.n, "overlap": 1.0}
+        wrong_rows = wrong(case, some.predict(case.X_test))
+        rows.append(row | {"error": wrong_rows, "fewest": 0, "most": 0})
     return rows
 
 

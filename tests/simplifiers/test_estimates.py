@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingRegressor,
@@ -416,3 +417,66 @@ def test_a_policy_follows_from_the_rules_in_sql():
     assert "CASE" in rules.to_sql()
     treat = rules.predict(X) > 0.5
     assert np.mean(treat == (X[:, 0] > 0.5)) > 0.95
+
+
+def queries(n=60, seed=0):
+    """Rows of queries of ten, whose relevance has four levels."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(10 * n, 3)), columns=list("abc"))
+    order = X["a"] + (X["b"] > 0) + rng.normal(size=len(X)) / 3
+    relevance = pd.Series(np.digitize(order, [0, 1, 2]), name="relevance")
+    return X, relevance, np.arange(len(X)) // 10
+
+
+def test_a_ranking_model_is_explained_by_its_scores_within_queries(tmp_path):
+    """As requested in shap/shap#570."""
+    lightgbm, xgboost, catboost = map(
+        pytest.importorskip, ("lightgbm", "xgboost", "catboost")
+    )
+    X, y, query = queries()
+    models = [
+        lightgbm.LGBMRanker(n_estimators=20, verbose=-1).fit(X, y, group=[10] * 60),
+        xgboost.XGBRanker(n_estimators=10, max_depth=3).fit(X, y, qid=query),
+        catboost.CatBoostRanker(
+            iterations=20, verbose=False, allow_writing_files=False
+        ).fit(X, y, group_id=query),
+    ]
+    new, _, groups = queries(seed=1)
+    for model in models:
+        rules = cw.simplify(model, X, y, groups=query, max_rules=6, random_state=0)
+        assert "a ranking score" in rules.statistic
+        found = rules.evaluate(new, model=model, groups=groups)
+        mine, scores = rules.predict(new), np.ravel(model.predict(new))
+        each = [spearmanr(mine[groups == g], scores[groups == g])[0] for g in range(60)]
+        assert (
+            found.rank_correlation == pytest.approx(np.mean(each))
+            and np.mean(each) > 0.8
+        )
+        assert "rank correlation" in str(found)
+    path = tmp_path / "ranker.json"
+    models[1].save_model(path)
+    assert cw.read_ensemble(path).statistic == "a ranking score"
+
+
+def test_rank_correlations_need_a_model_and_a_group_per_row():
+    X, y, query = queries(10)
+    rules = cw.simplify(lambda X: X["a"], X, max_rules=2, random_state=0)
+    for settings in ({"groups": query}, {"groups": query[:5], "model": y}):
+        with refuses(InputError):
+            rules.evaluate(X, **settings)
+    # A constant has no order, and neither has a query of equal scores.
+    constant = rules[:0]
+    assert constant.evaluate(X, model=y, groups=query).rank_correlation == 0.0
+    assert "rank_correlation" not in constant.evaluate(X, model=y).as_dict()
+
+
+def test_one_explanation_of_several_targets_instead_of_one_for_each():
+    """As requested in oegedijk/explainerdashboard#218, and in marcotcr/lime#314."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(size=(400, 3)), columns=list("abc"))
+    Y = pd.DataFrame({"heat": 3.0 * (X["a"] > 0.5), "cool": X["a"] + (X["b"] > 0.5)})
+    forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0).fit(X, Y)
+    rules = cw.simplify(forest, X, Y, max_rules=5, random_state=0)
+    assert rules.predict(X).shape == (400, 2)
+    assert rules.evaluate(X, Y, model=forest).fidelity > 0.8
+    assert {"heat", "cool"} == set(rules.targets)

@@ -165,6 +165,25 @@ def test_exports_predict_the_same(rules, tmp_path):
     assert "then heat" in page and "then cool" in page
 
 
+def test_pages_withhold_statistics_of_few_rows(tmp_path):
+    features = cw.FeatureSpace.numeric(1)
+    few, many = (
+        cw.rules.RuleStatistics(
+            support=n, assigned=n, expected=31.4, low=31.2, high=31.6
+        )
+        for n in (3.0, 30.0)
+    )
+    one = cw.Rule((cw.Interval(0, low=1.0),), 7.25, statistics=few)
+    rules = cw.RuleList((one,), cw.Rule((), 8.25, statistics=many), features)
+    both = MultiOutputRules((rules, rules.with_target("z")))
+    for show_rows, times in ((False, 2), (True, 4)):
+        path = tmp_path / f"{show_rows}.html"
+        cw.report(both, path, show_rows=show_rows)
+        page = path.read_text(encoding="utf-8")
+        assert page.count("mean 31.4") == times and page.count("7.25") == 2
+        assert ("&lt; 5" in page) != show_rows
+
+
 def test_names_are_escaped_on_pages():
     X, Y = table(100)
     Y.columns = ["<b>heat", "cool"]

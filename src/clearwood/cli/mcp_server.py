@@ -20,11 +20,12 @@ from clearwood.exceptions import ClearwoodError, InputError
 Cells = dict[str, int | float | str | bool | None]
 """Cells by column, as in JSON; None is missing."""
 
+# Without names from the data, which could give instructions of their own.
 INSTRUCTIONS = """\
-Rules that predict {target}, from the columns {columns}.
-Call `rules` to read them, and `explain` or `what_if` for predictions: do not evaluate
-rules yourself. Explanations and counterfactuals describe the rules, not causes: they
-are no advice on what to change in the world. All tools only read."""
+Rules that predict a column of a table from others. Call `rules` to read them, and
+`explain` or `what_if` for predictions: do not evaluate rules yourself. Explanations and
+counterfactuals describe the rules, not causes: they are no advice on what to change in
+the world. All tools only read."""
 
 QUOTES = "the reason is in the log of the server, since it may quote the file"
 
@@ -42,12 +43,7 @@ def server_of(args: Any) -> Any:
 
     tools = Tools(args)
     server = MCPServer(
-        "clearwood",
-        instructions=INSTRUCTIONS.format(
-            target=repr(tools.saved.target), columns=tools.columns
-        ),
-        version=__version__,
-        log_level="WARNING",
+        "clearwood", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
     reads = ToolAnnotations(
         read_only_hint=True,

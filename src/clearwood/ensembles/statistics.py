@@ -18,7 +18,7 @@ MEMBERS_MEDIAN = "a weighted median of member predictions"
 LEVEL_STATISTICS = (MEDIAN, NEAR_MEDIAN, MEMBERS_MEDIAN)
 """Statistics that an increasing transformation of the target preserves."""
 
-ORDER = "a score that only orders rows"
+ORDER = "a ranking score"
 RISK = "a risk score or a quantile"
 QUANTILES = ("quantile", "quantileerror", "loglinquantile", "groupquantile")
 STATISTICS = {
@@ -36,6 +36,7 @@ STATISTICS = {
     **dict.fromkeys(("rank", "ranker", "lambdarank", "rank_xendcg"), ORDER),
     **dict.fromkeys(("yetirank", "yetirankpairwise", "pairlogit", "queryrmse"), ORDER),
     **dict.fromkeys(("pairlogitpairwise", "querysoftmax", "stochasticrank"), ORDER),
+    "lambdamart": ORDER,
     **dict.fromkeys(
         ("survival", "cox", "aft", "survivalaft"), "a risk score or a quantile"
     ),

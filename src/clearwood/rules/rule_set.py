@@ -425,7 +425,9 @@ class RuleSet(Editable, Exportable, Storable, Result):
         return self.text_of(rule)
 
     @warned_once()
-    def evaluate(self, X: Any, y: Any = None, *, model: Any = None) -> RuleScores:
+    def evaluate(
+        self, X: Any, y: Any = None, *, model: Any = None, groups: Any = None
+    ) -> RuleScores:
         """Score the rules on a table: error, fidelity, coverage and overlap.
 
         Parameters
@@ -440,14 +442,18 @@ class RuleSet(Editable, Exportable, Storable, Result):
         model : model, callable, path or array-like of shape (n_samples,), optional
             The model that the rules approximate, its file, or its predictions, for
             ``fidelity``.
+        groups : array-like of shape (n_samples,), optional
+            Group of each row, such as the query of a ranking model, for
+            ``rank_correlation`` with the model's scores.
 
         Returns
         -------
         RuleScores
         """
-        from clearwood.rules.evaluation.tables import scored
+        from clearwood.rules.evaluation.tables import ranked, scored
 
-        return scored(self, X, y, model)
+        scores = scored(self, X, y, model)
+        return scores if groups is None else ranked(scores, self, X, model, groups)
 
     @warned_once()
     def described_on(

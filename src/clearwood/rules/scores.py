@@ -46,6 +46,9 @@ class RuleScores(Result):
         Number of rules printed, the default rule included.
     n_literals : int
         Bounds and category sets in all rules; a two-sided interval is two.
+    rank_correlation : float
+        Agreement with the scores of a ranking model: the mean over groups of rows of
+        Spearman's correlation; NaN without groups.
 
     Examples
     --------
@@ -59,27 +62,66 @@ class RuleScores(Result):
     overlap: float
     n_rules: int
     n_literals: int
+    rank_correlation: float = math.nan
 
     def __str__(self) -> str:
-        shares = ("error", "fidelity", "coverage", "overlap")
+        shares = ("error", "fidelity", "rank_correlation", "coverage", "overlap")
         lines = f"{self.n_rules} rule{'s' * (self.n_rules != 1)}"
         literals = f"{self.n_literals} literal{'s' * (self.n_literals != 1)}"
         parts = [
-            f"{name} {short_text(getattr(self, name), 4)}"
+            f"{name.replace('_', ' ')} {short_text(getattr(self, name), 4)}"
             for name in shares
             if not math.isnan(getattr(self, name))
         ]
         return ", ".join([*parts, lines, literals])
 
     def as_dict(self) -> dict[str, Any]:
-        """The scores as a dictionary."""
-        return asdict(self)
+        """The scores as a dictionary; the rank correlation where known."""
+        scores = asdict(self)
+        if math.isnan(self.rank_correlation):
+            del scores["rank_correlation"]
+        return scores
 
     def to_frame(self) -> pd.DataFrame:
         """The scores in one row."""
         import pandas as pd
 
         return pd.DataFrame([self.as_dict()])
+
+
+def rank_correlation(one: np.ndarray, two: np.ndarray, groups: np.ndarray) -> float:
+    """Mean over groups of Spearman's correlation of two scores.
+
+    Groups in which ``two`` is constant have no order and are left out; if ``one`` is
+    constant, the correlation is 0.
+
+    Parameters
+    ----------
+    one, two : ndarray of shape (n_rows,)
+    groups : ndarray of shape (n_rows,)
+        Group of each row.
+
+    Examples
+    --------
+    >>> one, two = np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 4, 3])
+    >>> rank_correlation(one, two, np.array([0, 0, 1, 1]))
+    0.0
+    >>> round(rank_correlation(one, two, np.zeros(4, int)), 3)
+    0.8
+    """
+    import pandas as pd
+
+    ranks = pd.DataFrame({"one": one, "two": two}).groupby(groups).rank()
+    centred = ranks - ranks.groupby(groups).transform("mean")
+    products = {
+        "both": centred["one"] * centred["two"],
+        "one": centred["one"] ** 2,
+        "two": centred["two"] ** 2,
+    }
+    sums = pd.DataFrame(products).groupby(groups).sum()
+    sums = sums[sums["two"] > 0]
+    scale = np.sqrt(sums["one"] * sums["two"])
+    return float((sums["both"] / scale.where(scale > 0, 1.0)).mean())
 
 
 # Checks of predicted classes, as text

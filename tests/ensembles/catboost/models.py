@@ -2,7 +2,13 @@
 
 import numpy as np
 import pandas as pd
-from catboost import CatBoost, CatBoostClassifier, CatBoostRegressor, sum_models
+from catboost import (
+    CatBoost,
+    CatBoostClassifier,
+    CatBoostRanker,
+    CatBoostRegressor,
+    sum_models,
+)
 from tests.ensembles.models import Case
 
 N_ROWS = 150
@@ -54,7 +60,8 @@ CLASSIFICATION = (
 # Statistics of the target in place of categories, of several types.
 CTR_CLASSIFICATION = ("categories_ctr", "categories_multi_ctr")
 CLASSIFICATION += CTR_CLASSIFICATION
-KINDS = (*REGRESSION, *CLASSIFICATION, "categories_regression_ctr")
+RANKING = ("YetiRank", "PairLogit", "QueryRMSE", "QuerySoftMax", "StochasticRank")
+KINDS = (*REGRESSION, *CLASSIFICATION, "categories_regression_ctr", *RANKING)
 SIMPLE_CTRS = (None, "Buckets", "BinarizedTargetMeanValue:Prior=0.3", "Borders")
 
 
@@ -67,6 +74,8 @@ def make(kind, seed):
     rng = np.random.default_rng([seed, KINDS.index(kind)])
     model, X = _fitted(kind, seed, rng)
     X = _rows_on_borders(model, X, rng)
+    if kind in RANKING:
+        return Case(model, X, model.predict(X)[:, None], model.predict(X), None)
     raw = model.predict(X, prediction_type="RawFormulaVal").reshape(len(X), -1)
     classes = len(model.classes_) if kind in CLASSIFICATION else 0
     how = {}
@@ -94,6 +103,14 @@ def _fitted(kind, seed, rng):
                 0.6, np.linspace(-1, 1, len(model.classes_)).tolist()
             )
         return model, X
+    if kind in RANKING:
+        # The scores of a query have a common level of their own, and a metric.
+        y, query = (signal > np.median(signal)) * 1.0, np.arange(N_ROWS) // 10
+        loss = f"{kind}:metric=NDCG" if kind == "StochasticRank" else kind
+        settings |= {"loss_function": loss, "boosting_type": "Plain"}
+        if kind != "QueryRMSE":
+            settings |= {"grow_policy": "SymmetricTree", "max_leaves": None}
+        return CatBoostRanker(**settings).fit(X, y, group_id=query), X
     y = np.exp(signal / signal.std())
     if kind == "constant":
         settings |= {"min_data_in_leaf": N_ROWS, "grow_policy": "Depthwise"}

@@ -337,14 +337,9 @@ def fitted_classifier(**settings):
     return catboost.CatBoostClassifier(**SMALL, **settings).fit(X, y)
 
 
-def test_models_that_are_not_fitted_and_rankers():
+def test_models_that_are_not_fitted():
     with refuses(ModelError, match="CatBoostRegressor"):
         read_ensemble(catboost.CatBoostRegressor())
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    ranker = catboost.CatBoostRanker(**SMALL)
-    ranker.fit(X, np.arange(60) % 3, group_id=np.arange(60) // 10)
-    with refuses(ModelError, match="CatBoostRanker.*CatBoost"):
-        read_ensemble(ranker)
 
 
 def target_statistics_model(**settings):

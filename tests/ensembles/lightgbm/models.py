@@ -31,7 +31,9 @@ KINDS: tuple[str, ...] = (
     *("one_leaf", "one_leaf_multiclass_3", "small_bins", "extra_trees", "weights"),
     *("regressor", "classifier_binary", "classifier_multiclass_3"),
     *("classifier_multiclassova_5", "classifier_cross_entropy"),
+    *("lambdarank", "rank_xendcg"),
 )
+RANKERS = KINDS[-2:]
 
 
 def make(kind: str, seed: int) -> Case:
@@ -88,6 +90,8 @@ def _data(kind: str, seed: int, rng: np.random.Generator) -> tuple[Any, Any, int
     if n_classes:
         edges = np.quantile(signal, np.linspace(0, 1, n_classes + 1)[1:-1])
         return table, np.digitize(signal, edges), n_classes
+    if kind in RANKERS:
+        return table, np.digitize(signal, np.quantile(signal, [0.4, 0.7, 0.9])), 0
     if kind.startswith("cross_entropy"):
         return table, 1 / (1 + np.exp(-signal)), 0
     return table, np.exp(signal / 3) if kind in POSITIVE else signal, 0
@@ -108,7 +112,7 @@ def _settings(kind: str, seed: int, rng: np.random.Generator) -> dict[str, Any]:
         "cat_l2": 1,
         "max_cat_to_onehot": [1, 4][rng.integers(2)],
     }
-    if kind in OBJECTIVES and kind != "custom":
+    if kind in (*OBJECTIVES, *RANKERS) and kind != "custom":
         settings["objective"] = kind
     if kind == "tweedie":
         settings["tweedie_variance_power"] = 1.3
@@ -159,10 +163,14 @@ def _fit(
         labels = np.array(["yew", "ash", "oak", "elm", "fir"])[:n_classes]
         model = lgb.LGBMClassifier(n_estimators=rounds, **settings)
         return model.fit(table, labels[target] if seed % 2 else 10 * target - 10)
+    if kind in RANKERS and seed % 2:
+        ranker = lgb.LGBMRanker(n_estimators=rounds, **settings)
+        return ranker.fit(table, target, group=[10] * 12)
     codes = [4, 5] if kind.startswith("codes") else "auto"
     data = lgb.Dataset(
-        table, target, weight=weight, categorical_feature=codes, free_raw_data=False
-    )
+        table, target, weight=weight, categorical_feature=codes, free_raw_data=False,
+        group=[10] * 12 if kind in RANKERS else None,
+    )  # fmt: skip
     if kind == "early_stopping":
         valid = lgb.Dataset(table, rng.permutation(target), reference=data)
         stop = lgb.early_stopping(2, verbose=False)

@@ -243,8 +243,7 @@ def fitted(kind="LGBMRegressor", y=None, **settings):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     y = np.abs(X[:, 0]) if y is None else y(X)
-    extra = {"group": [60]} if kind == "LGBMRanker" else {}
-    return getattr(lgb, kind)(n_estimators=2, **QUIET, **settings).fit(X, y, **extra)
+    return getattr(lgb, kind)(n_estimators=2, **QUIET, **settings).fit(X, y)
 
 
 def own_objective(y, predicted):
@@ -254,8 +253,6 @@ def own_objective(y, predicted):
 REFUSED_MODELS = [
     lambda: lgb.LGBMRegressor(),
     lambda: lgb.LGBMClassifier(),
-    lambda: fitted("LGBMRanker", lambda X: (X[:, 0] > 0).astype(int)),
-    lambda: fitted("LGBMRanker", lambda X: (X[:, 0] > 0).astype(int)).booster_,
     lambda: lgb.CVBooster(),
     lambda: lgb.Dataset([[1.0]]),
     lambda: fitted(linear_tree=True),
@@ -399,8 +396,6 @@ DAMAGED_HEADERS = [
     ("objective=binary.*", "objective="),
     ("sigmoid:1.5", "sigmoid:0"),
     ("sigmoid:1.5", "sigmoid:nan"),
-    ("objective=binary", "objective=lambdarank"),
-    ("objective=binary", "objective=rank_xendcg"),
     ("objective=binary", "objective=multiclass"),
     ("objective=binary.*", "objective=multiclass num_class:3"),
     ("^label_index=0", "label_index"),

@@ -53,15 +53,32 @@ ESTIMATORS = (
     "XGBRFClassifier",
     "XGBRFRegressor",
 )
-KINDS = BOOSTERS + ESTIMATORS
+RANKERS = ("rank:pairwise", "rank:ndcg", "rank:map")
+KINDS = BOOSTERS + ESTIMATORS + RANKERS
 LABELS = ["ash", "beech", "cedar", "elm", "fir", "oak", "yew"]
 
 
 def make(kind, seed):
     """A model of a kind whose settings vary with the seed."""
     rng = np.random.default_rng([seed, KINDS.index(kind)])
+    if kind in RANKERS:
+        return _ranker_case(kind, seed, rng)
     make_case = _estimator_case if kind in ESTIMATORS else _booster_case
     return make_case(kind, seed, rng)
+
+
+def _ranker_case(kind, seed, rng):
+    """Rows of queries of ten; half of the models as boosters."""
+    X = _table(kind, seed, rng)
+    relevance = _target("multi:", X, 2 if kind == "rank:map" else 4, rng)
+    model = xgb.XGBRanker(
+        objective=kind, n_estimators=int(rng.integers(3, 12)), max_depth=1 + seed % 8,
+        tree_method=["hist", "exact", "approx"][seed % 3], n_jobs=1, random_state=seed,
+    )  # fmt: skip
+    model.fit(X, relevance, qid=np.arange(len(X)) // 10)
+    X = _rows_on_cuts(model, X, None, rng)
+    raw, predicted = model.predict(X, output_margin=True), model.predict(X)
+    return Case(model if seed % 2 else model.get_booster(), X, raw, predicted, None)
 
 
 # Boosters

@@ -37,8 +37,6 @@ def train(settings, y, rounds=2, **data):
     ("settings", "y"),
     [
         ({"booster": "gblinear"}, Y),
-        ({"objective": "rank:pairwise"}, Z),
-        ({"objective": "rank:ndcg"}, Z),
         ({"objective": "survival:cox"}, Z + 1),
         ({"objective": "binary:hinge"}, Z > 0),
         ({}, np.column_stack([Y, Y])),
@@ -70,7 +68,6 @@ def squared_error(y, predicted):
 @pytest.mark.parametrize(
     ("model", "y"),
     [
-        (xgb.XGBRanker(n_estimators=2), None),
         (xgb.XGBRegressor(objective=squared_error), Y),
         (xgb.XGBClassifier(objective=squared_error), Z > 0),
         (xgb.XGBClassifier(objective="binary:logitraw"), Z > 0),
@@ -82,10 +79,7 @@ def squared_error(y, predicted):
 )
 def test_refuses_estimators(model, y):
     model.set_params(n_jobs=1)
-    if y is None:
-        model.fit(X, Z, group=[len(X)])
-    else:
-        model.fit(X, y)
+    model.fit(X, y)
     with refuses(ModelError):
         read_ensemble(model)
 
@@ -166,8 +160,8 @@ def at(node, value):
         ("learner.attributes", []),
         ("learner.attributes", {"scikit_learn": "{"}),
         ("learner.attributes", {"scikit_learn": "{}"}),
-        ("learner.attributes", {"scikit_learn": '{"_estimator_type": "ranker"}'}),
-        ("learner.attributes", {"scikit_learn": '{"type": "XGBRanker"}'}),
+        ("learner.attributes", {"scikit_learn": '{"_estimator_type": "clusterer"}'}),
+        ("learner.attributes", {"scikit_learn": '{"type": "XGBClusterer"}'}),
         (
             "learner.attributes",
             {

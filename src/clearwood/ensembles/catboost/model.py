@@ -31,13 +31,16 @@ from clearwood.ensembles.nodes import MOST_CLASSES, MOST_TREES
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError, UnsupportedModelError
 
-READERS = ("CatBoost", "CatBoostClassifier", "CatBoostRegressor")
+READERS = ("CatBoost", "CatBoostClassifier", "CatBoostRegressor", "CatBoostRanker")
 
 LINKS = {
     **dict.fromkeys(
         ("RMSE", "MAE", "MAPE", "Quantile", "LogLinQuantile", "Expectile"), "identity"
     ),
     **dict.fromkeys(("LogCosh", "Huber", "Lq", "RMSPE"), "identity"),
+    **dict.fromkeys(("YetiRank", "YetiRankPairwise", "LambdaMart"), "identity"),
+    **dict.fromkeys(("PairLogit", "PairLogitPairwise", "StochasticRank"), "identity"),
+    **dict.fromkeys(("QueryRMSE", "QuerySoftMax"), "identity"),
     "Poisson": "exp",
     "Tweedie": "exp",
     "Logloss": "logistic",
@@ -47,8 +50,8 @@ LINKS = {
     "MultiClassOneVsAll": "one_vs_rest",
 }
 RANKING = (
-    "a score to sort by, which means nothing by itself",
-    "Fit a CatBoostRegressor or CatBoostClassifier on the relevance",
+    "what is not known to be the sum of its trees",
+    "Fit it with YetiRank, PairLogit or QueryRMSE",
 )
 SEVERAL = ("several numbers per row", "Fit one model per number, for example by RMSE")
 SURVIVAL = (
@@ -65,10 +68,7 @@ REFUSED_LOSSES = {
     **dict.fromkeys(("MultiQuantile", "RMSEWithUncertainty"), SEVERAL),
     **dict.fromkeys(("MultiLogloss", "MultiCrossEntropy"), LABEL_SETS),
     **dict.fromkeys(("Cox", "SurvivalAft"), SURVIVAL),
-    **dict.fromkeys(("YetiRank", "YetiRankPairwise", "PairLogit"), RANKING),
-    **dict.fromkeys(("PairLogitPairwise", "QueryRMSE", "QuerySoftMax"), RANKING),
-    **dict.fromkeys(("QueryCrossEntropy", "QueryAUC", "LambdaMart"), RANKING),
-    **dict.fromkeys(("StochasticFilter", "StochasticRank"), RANKING),
+    **dict.fromkeys(("QueryCrossEntropy", "QueryAUC", "StochasticFilter"), RANKING),
     **dict.fromkeys(("GroupQuantile", "QueryAverage"), RANKING),
     **dict.fromkeys(("UserPerObjMetric", "UserQuerywiseMetric"), CUSTOM),
     **dict.fromkeys(("PythonUserDefinedPerObject", "Combination"), CUSTOM),
@@ -88,7 +88,7 @@ def read(model: Any) -> TreeEnsemble:
 
     Parameters
     ----------
-    model : CatBoost, CatBoostClassifier or CatBoostRegressor
+    model : CatBoost, CatBoostClassifier, CatBoostRegressor or CatBoostRanker
         Or an instance of a subclass. Its own JSON document is read.
 
     Returns
@@ -105,7 +105,7 @@ def read(model: Any) -> TreeEnsemble:
     if kind not in READERS:
         raise ModelError(
             f"Cannot read catboost.{kind}; from CatBoost these can be read: "
-            f"{', '.join(READERS)}. A ranker predicts {RANKING[0]}. {RANKING[1]}."
+            f"{', '.join(READERS)}."
         )
     if not model.is_fitted():
         raise ModelError(f"This catboost.{kind} is not fitted; call fit(X, y) first.")

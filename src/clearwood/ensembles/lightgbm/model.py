@@ -23,7 +23,6 @@ from clearwood.codec.documents import plain_number, shown
 from clearwood.ensembles.lightgbm.columns import Columns
 from clearwood.ensembles.lightgbm.objectives import (
     NO_NAMES,
-    WHY_NOT_RANKING,
     meaning_of,
 )
 from clearwood.ensembles.lightgbm.text import Section, check_tree_sizes, sections
@@ -39,14 +38,14 @@ NO_OBJECTIVE = "The model names no objective: what it predicts are its raw score
 
 
 def read(model: Any) -> TreeEnsemble:
-    """Read a fitted LightGBM booster, classifier or regressor.
+    """Read a fitted LightGBM booster, classifier, regressor or ranker.
 
     Where early stopping found a best iteration, later trees are left out, as they are
     when the model itself predicts.
 
     Parameters
     ----------
-    model : lightgbm.Booster, LGBMClassifier or LGBMRegressor
+    model : lightgbm.Booster, LGBMClassifier, LGBMRegressor or LGBMRanker
         Or an instance of a subclass.
 
     Returns
@@ -62,8 +61,6 @@ def read(model: Any) -> TreeEnsemble:
     for base in bases:
         if base.__name__ in READERS:
             return READERS[base.__name__](model, f"lightgbm.{base.__name__}")
-        if base.__name__ == "LGBMRanker":
-            raise ModelError(f"Cannot read {type(model).__name__}: {WHY_NOT_RANKING}")
     raise ModelError(
         f"Cannot read lightgbm.{bases[0].__name__}; from LightGBM these can be read: "
         f"{', '.join(READERS)}. Of an lgb.cv pass one of its boosters."
@@ -100,6 +97,7 @@ READERS = {
     "Booster": _read_booster,
     "LGBMClassifier": _read_classifier,
     "LGBMRegressor": _read_regressor,
+    "LGBMRanker": _read_regressor,
 }
 
 

@@ -22,17 +22,14 @@ VALUE_LINKS = {
     "tweedie": "exp",
     "cross_entropy": "sigmoid",
     "cross_entropy_lambda": "softplus",
+    "lambdarank": "identity",
+    "rank_xendcg": "identity",
 }
 CLASS_LINKS = {
     "binary": "logistic",
     "multiclass": "softmax",
     "multiclassova": "one_vs_rest",
 }
-RANKING = ("lambdarank", "rank_xendcg")
-WHY_NOT_RANKING = (
-    "its scores only order the rows of one query, and rules need a class or a value "
-    "per row. Fit an LGBMRegressor or an LGBMClassifier on the relevance."
-)
 NO_NAMES = ("none", "custom")
 
 
@@ -64,8 +61,6 @@ def meaning_of(
 
     kind, *words = objective.split() or [""]
     settings = dict(word.partition(":")[::2] for word in words)
-    if kind in RANKING:
-        refuse(f"the objective {kind!r} is for ranking: {WHY_NOT_RANKING}")
     if kind not in (*VALUE_LINKS, *CLASS_LINKS, *NO_NAMES):
         known = ", ".join([*VALUE_LINKS, *CLASS_LINKS])
         refuse(

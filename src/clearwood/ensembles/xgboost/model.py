@@ -32,7 +32,16 @@ READERS: dict[str, Predictor] = {
     "XGBRFClassifier": "classifier",
     "XGBRegressor": "regressor",
     "XGBRFRegressor": "regressor",
+    "XGBRanker": "regressor",
 }
+
+TYPES: dict[str, Predictor] = {
+    "booster": "booster",
+    "classifier": "classifier",
+    "regressor": "regressor",
+    "ranker": "regressor",
+}
+"""Object that predicts, by scikit-learn's type of estimator."""
 
 NOT_STORED = {"missing=": "not stored: here no number but NaN counts as missing"}
 """Properties of the estimator that files and boosters do not store."""
@@ -86,8 +95,7 @@ def _predictor_of(model: Any, name: str) -> Predictor:
     if not kinds:
         raise ModelError(
             f"Cannot read {name}; of XGBoost these can be read: {', '.join(READERS)}. "
-            "The scores of a ranking model only order rows. Of a model fitted with "
-            "Dask or Spark pass the booster."
+            "Of a model fitted with Dask or Spark pass the booster."
         )
     predictor = READERS[kinds[0]]
     if predictor == "booster":
@@ -186,7 +194,7 @@ def _estimator_type(saved_by: Place) -> Predictor:
         # XGBoost 1.0 and 1.1 write the name of the class.
         kind, types = saved_by["type"], READERS
     else:
-        kind, types = saved_by["_estimator_type"], {t: t for t in READERS.values()}
+        kind, types = saved_by["_estimator_type"], dict(TYPES)
     predictor = types.get(kind.text(), "booster")
     if predictor == "booster":
         kind.refuse(

@@ -79,9 +79,11 @@ OBJECTIVES = {
     ),
     "multi:softmax": Objective(_identity, "softmax", "raw"),
     "multi:softprob": Objective(_identity, "softmax", "probability"),
+    "rank:pairwise": VALUE,
+    "rank:ndcg": VALUE,
+    "rank:map": VALUE,
 }
 REFUSED = {
-    "rank:": "its scores only order rows",
     "survival:": "it predicts survival times, some of them censored",
     "binary:hinge": "it predicts a class without a probability",
     "": "it is none of those that Clearwood knows",

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from clearwood._tables import RowBlocks, RowsOfTable, is_read_in_blocks, open_rows
 from clearwood._tables.predicting import predict_rows
@@ -22,7 +25,7 @@ from clearwood.rules.evaluation.sums import (
     sums_of,
     with_sums,
 )
-from clearwood.rules.scores import RuleScores
+from clearwood.rules.scores import RuleScores, rank_correlation
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
@@ -39,6 +42,26 @@ def scored(rule_set: RuleSet, X: Any, y: Any, model: Any) -> RuleScores:
     """See :meth:`RuleSet.evaluate`."""
     (scores,), known = _summed((score_sums,), rule_set, X, y, model, None)
     return scores.scores(rule_set, known)
+
+
+def ranked(
+    scores: RuleScores, rule_set: RuleSet, X: Any, model: Any, groups: Any
+) -> RuleScores:
+    """The scores with the rank correlation of rules and model within groups."""
+    if model is None or rule_set.classes or is_read_in_blocks(X):
+        raise InputError(
+            "groups is for the rank correlation with the scores of a model, which are "
+            "numbers; pass model, and a table in memory, or leave groups out."
+        )
+    predicted, numbers = rule_set.predict(X), np.asarray(groups)
+    if numbers.shape != predicted.shape:
+        raise InputError(
+            f"groups has shape {numbers.shape} for {len(predicted)} rows; expected one "
+            "group per row."
+        )
+    target: Any = rule_set.model_predictions(model, X, len(predicted))
+    found = rank_correlation(predicted, target, numbers)
+    return replace(scores, rank_correlation=found)
 
 
 def survey(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood import codec
+from clearwood._html.disclosure import FEW, OfRows
 from clearwood._words.labels import prediction_text, printable, type_text
 from clearwood._words.numbers import short_text
 from clearwood.codec.documents import Place, parse_json
@@ -227,26 +228,21 @@ class MultiOutputRules(Result):
         last = f"{self.n_rules}. otherwise {self._told(self.n_rules - 1)}"
         return "\n".join(map(wrapped, [*lines, last]))
 
-    def _repr_html_(self) -> str:
-        from clearwood._html import render
-
-        lines = [
-            {
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        lines = []
+        for place, rule in enumerate(self.lists[0]):
+            known, cells = rule.statistics, self._cells(place)
+            line = {
                 "conditions": [c.text(self.features) for c in rule.conditions],
-                "cells": [
-                    (prediction_text(own.prediction), mean.strip(" ()"))
-                    for _, own, mean in self._cells(place)
-                ],
-                "rows": ""
-                if math.isnan(rule.statistics.rows)
-                else rule.statistics.rows_text,
+                "values": [prediction_text(own.prediction) for _, own, _ in cells],
+                "means": [mean.strip(" ()") for *_, mean in cells],
+                "rows": "" if math.isnan(known.rows) else known.rows_text,
             }
-            for place, rule in enumerate(self.lists[0])
-        ]
-        targets = list(map(printable, self.targets))
-        return render(
-            "rules/several_targets/rule_table.html", targets=targets, lines=lines
-        )
+            withheld = line | {"means": [""] * len(cells), "rows": FEW}
+            rows = known.rows, known.rows_assigned
+            lines.append(OfRows(line, *rows, instead=withheld))
+        template = "rules/several_targets/rule_table.html"
+        return template, {"targets": list(map(printable, self.targets)), "lines": lines}
 
     def to_frame(self) -> pd.DataFrame:
         """Rules as a pandas frame, one row each.

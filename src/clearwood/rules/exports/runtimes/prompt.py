@@ -165,7 +165,7 @@ def _omitted_line(omitted: Iterable[int], unused: list[str], max_tokens: int) ->
     """What the text lacks, and what follows for its reader."""
     line = (
         f"Omitted to fit {max_tokens} tokens of {BYTES_PER_TOKEN} bytes: descriptions; "
-        f"{len(unused)} columns that no rule below uses"
+        f"{len(unused)} column{'s' * (len(unused) != 1)} that no rule below uses"
     )
     numbers = ", ".join(str(i + 1) for i in sorted(omitted))
     lacks = f"; rules {numbers}, so predictions differ where these matter"
