@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
-from clearwood._words.spelling import suggests_parameters
+from clearwood._words.spelling import suggestion, suggests_parameters
 
 
 class Estimator(BaseEstimator):
-    """Base class of estimators: constructors suggest names of misspelt parameters."""
+    """Base class of estimators: suggests names of misspelt parameters."""
 
     _allows_missing = False
     """Whether tables may have missing cells, for scikit-learn's tags."""
@@ -24,3 +24,14 @@ class Estimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._allows_missing
         return tags
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as in scikit-learn."""
+        known = self.get_params(deep=False)
+        try:
+            return super().set_params(**params)
+        except ValueError as error:
+            unknown = [name for name in params if name.partition("__")[0] not in known]
+            if not unknown:
+                raise
+            raise ValueError(f"{error}{suggestion(unknown[0], known)}") from None
