@@ -196,7 +196,9 @@ def rules_on_energy():
         "FAB: with a penalty for every occurrence of a statement, as in the text of "
         "the paper, in place of distinct ones, as in the authors' program, it keeps "
         "4.6 rules on average of five splits in place of 7.2, at twice the error "
-        "(``papers_causes.md``, ``statement_counts=\"all\"``). Node Harvest: with a "
+        "(``papers_causes.md``, ``statement_counts=\"all\"``). The four rules "
+        "of the paper have an error of 12.4 on the test rows of these splits, our "
+        "rules 12.5: twice as many are not better. Node Harvest: with a "
         "forest of shallow trees, as the R package grows, it keeps 24 nodes in place "
         "of 43; the rest is not examined. Born-again tree: size "
         "by validated number of leaves, where the paper selects the depth.",
