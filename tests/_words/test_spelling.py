@@ -45,6 +45,19 @@ def test_a_misspelt_parameter_gets_a_suggestion(called):
         called(*[None] * len(required), **{f"{name}x": 1})
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    [one for one in CALLED if inspect.isclass(one)],
+    ids=lambda e: e.__name__,
+)
+def test_set_params_suggests(estimator):
+    made = cw.HiddenMarkovModel(2) if estimator is cw.HiddenMarkovModel else estimator()
+    name = list(made.get_params(deep=False))[-1]
+    assert made.set_params(**{name: getattr(made, name)}) is made
+    with pytest.raises(ValueError, match=f"'{name}x' .*Did you mean '{name}'"):
+        made.set_params(**{f"{name}x": 1})
+
+
 def test_settings_of_other_functions_get_one():
     model = DecisionTreeRegressor().fit(X, Y)
     with pytest.raises(InputError, match="Did you mean 'scoring'"):

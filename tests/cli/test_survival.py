@@ -60,6 +60,34 @@ def saved(table, tmp_path_factory):
     return path
 
 
+def test_competing_risks_have_codes(table, tmp_path):
+    frame, out = pd.read_csv(table), tmp_path / "rules.json"
+    frame["died"] *= np.where(np.arange(len(frame)) % 3, 1, 2)
+    path = tmp_path / "causes.csv"
+    frame.to_csv(path, index=False)
+    done = run(path, *TIMES, "--horizons", "1,3", "--max-rules", 3, "--out", out)
+    assert done.exit_code == 0, done.stderr
+    assert "incidence of cause 2: " in " ".join(done.stdout.split())
+    times = ["--time", "years", "--event", "died"]
+    done = call("evaluate", out, path, *times, "--json")
+    first = json.loads(done.stdout)["observed"][0]["horizons"][0]
+    assert len(first["causes"]) == 2
+    found = pd.read_csv(io.StringIO(call("predict", out, path).stdout))
+    expected = cw.load(out).predict_cumulative_incidence(frame, [1, 3])
+    names = [f"incidence of cause {k} at {h}" for k in (1, 2) for h in (1, 3)]
+    np.testing.assert_allclose(found[names], expected.reshape(len(frame), 4), atol=1e-9)
+    # Rows with a single cause are of both.
+    assert call("evaluate", out, table, *times).exit_code == 0
+    more = call("evaluate", saved_single(table, tmp_path), path, *times)
+    assert more.exit_code == 1 and "2 causes" in more.stderr
+
+
+def saved_single(table, folder):
+    path = folder / "single.json"
+    assert run(table, *TIMES, "--max-rules", 2, "--out", path).exit_code == 0
+    return path
+
+
 def call(verb, *arguments):
     return CliRunner().invoke(main, [verb, *map(str, arguments)])
 

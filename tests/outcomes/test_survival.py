@@ -5,14 +5,26 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sksurv.nonparametric import kaplan_meier_estimator
-from tests.wording import refuses
+from scipy.stats import norm
+from sksurv.nonparametric import (
+    cumulative_incidence_competing_risks,
+    kaplan_meier_estimator,
+)
+from tests.wording import refuses, same_text
 
 from clearwood.exceptions import InputError
 from clearwood.outcomes import Survival
-from clearwood.outcomes.kaplan_meier import curve_of, kaplan_meier, pseudo_values
+from clearwood.outcomes.kaplan_meier import (
+    aalen_johansen,
+    at_times,
+    curve_of,
+    kaplan_meier,
+    pseudo_values,
+)
 from clearwood.outcomes.survival import (
     FIELDS,
+    OF_CAUSES,
+    causes_of,
     check_horizons,
     check_survival,
     is_survival,
@@ -110,11 +122,123 @@ def test_targets_of_survival_are_told_from_others():
         frame["died"],
         None,
         "time",
+        frame.assign(died=[1, -2]),
         frame.assign(died=[1, 2]),
         frame.assign(died=[1, 0], years=[0, 1]),
         frame.assign(years=[True, False]),
     ]
     assert not any(map(is_survival, others))
+
+
+# Competing risks
+
+COMPETING = st.lists(
+    st.tuples(st.integers(1, 8), st.integers(0, 2)), min_size=4, max_size=40
+).filter(lambda rows: {1, 2} <= {event for _, event in rows})
+"""Times with many ties, and the cause of the event at each; 0 for none."""
+
+
+def incidence(time, event, weight, cause, horizon):
+    """The definition of Aalen and Johansen's estimate, one time after the other."""
+    free, total = 1.0, 0.0
+    for t in np.unique(time[(event > 0) & (time <= horizon)]):
+        at_risk = weight[time >= t].sum()
+        total += free * weight[(time == t) & (event == cause)].sum() / at_risk
+        free *= 1 - weight[(time == t) & (event > 0)].sum() / at_risk
+    return total
+
+
+@given(COMPETING, st.integers(1, 8), st.integers(0, 2**31))
+def test_incidence_is_that_of_the_definition(rows, horizon, seed):
+    time, event = np.array(rows).T
+    weight = np.random.default_rng(seed).uniform(0.5, 2, len(time))
+    total = 0.0
+    for cause in (1, 2):
+        curve = aalen_johansen(time, event, weight, cause)
+        (free,) = at_times(curve.times, curve.survival, [horizon], 1.0)
+        expected = incidence(time, event, weight, cause, horizon)
+        assert 1 - free == pytest.approx(expected, abs=1e-12)
+        total += 1 - free
+    known = kaplan_meier(time, event, weight)
+    (survival,) = at_times(known.times, known.survival, [horizon], 1.0)
+    assert total == pytest.approx(1 - survival)
+
+
+@given(COMPETING)
+def test_incidence_and_its_error_are_those_of_scikit_survival(rows):
+    # Where no rows are left, scikit-survival divides by zero.
+    time, event = np.array([*rows, (9, 0)]).T
+    times, expected, ends = cumulative_incidence_competing_risks(
+        event, time, conf_type="log-log", var_type="Dinse_Approx"
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log = np.log(expected)
+        error = -expected * log * np.log(np.log(ends[:, 0]) / log) / norm.ppf(0.975)
+    for cause in (1, 2):
+        curve = aalen_johansen(time, event, np.ones(len(time)), cause)
+        at = np.searchsorted(times, curve.times)
+        np.testing.assert_allclose(1 - curve.survival, expected[cause, at], atol=1e-12)
+        own = np.sqrt(curve.variance / len(time)) * curve.survival
+        known = own > 1e-6
+        np.testing.assert_allclose(own[known], error[cause, at][known], rtol=1e-6)
+
+
+@given(ROWS)
+def test_with_a_single_cause_both_curves_are_equal(rows):
+    time, event = columns(rows)
+    own = aalen_johansen(time, event, np.ones(len(time)))
+    known = kaplan_meier(time, event, np.ones(len(time)))
+    np.testing.assert_allclose(own.survival, known.survival, atol=1e-12)
+    some = known.survival > 0
+    np.testing.assert_allclose(own.variance[some], known.variance[some], rtol=1e-6)
+
+
+@given(COMPETING, st.integers(1, 8))
+def test_pseudo_values_are_the_influence_on_the_incidence(rows, horizon):
+    time, event = np.array(rows).T
+    weight = np.ones(len(time))
+    found = pseudo_values(time, event, weight, [horizon])
+    first = incidence(time, event, weight, 1, horizon)
+    assert found.mean() == pytest.approx(1 - first)
+    for i, value in enumerate(found):
+        more = weight + 1e-6 * (np.arange(len(time)) == i)
+        slope = (incidence(time, event, more, 1, horizon) - first) / 1e-6
+        assert value == pytest.approx(1 - first - len(time) * slope, abs=1e-3)
+
+
+def test_curves_of_competing_risks_are_shown_as_incidences():
+    time, event = np.array([1.0, 2.0, 2.0, 3.0, 4.0]), np.array([1, 2, 0, 1, 0])
+    ones = np.ones(5)
+    curve = curve_of(time, event, ones > 0, ones, 5, (2.0, 9.0), n_causes=2)
+    first, second = curve.causes
+    for one, cause in ((first, 1), (second, 2)):
+        share, low, high = one.shown(2.0)
+        assert share == pytest.approx(incidence(time, event, ones, cause, 2.0))
+        assert 0 < low < share < high < 1
+    expected = 1 - first.shown(3.0)[0] - second.shown(3.0)[0]
+    assert curve.event_free([3.0]) == pytest.approx([expected])
+    assert [one.events for one in curve.causes] == [2, 1]
+    texts = [curve.text((2.0, 9.0), "years"), curve.events_text]
+    same_text([*curve.named((2.0,)), *texts])
+
+
+def test_causes_are_read_from_integers():
+    y = np.array([(0, 2.5), (2, 1.0), (1, 3.0)], [("status", int), ("days", float)])
+    assert is_survival(y)
+    # Columns of a frame may be two targets, unless one is named so.
+    frame = pd.DataFrame(y)
+    assert not is_survival(frame)
+    assert is_survival(frame.rename(columns={"status": "event"}))
+    found = check_survival(y, 3)
+    assert found.dtype == OF_CAUSES and causes_of(found).tolist() == [0, 2, 1]
+    assert found["event"].tolist() == [False, False, True]
+    np.testing.assert_array_equal(check_survival(found, 3), found)
+    # Without an event of the second cause, the rows are still of both.
+    assert check_survival(y[[0, 2]], 2, n_causes=2).dtype == OF_CAUSES
+    with refuses(InputError):
+        check_survival(y, 3, n_causes=1)
+    with refuses(InputError):
+        check_survival(y[:2], 2)
 
 
 def rows(*pairs):
@@ -124,7 +248,7 @@ def rows(*pairs):
 TWO = rows((True, 1.0), (False, 2.0))
 WRONG = {
     "values": lambda: check_survival(np.ones(2), 2),
-    "no bool": lambda: check_survival(pd.DataFrame({"t": [1.0], "e": [1]}), 1),
+    "no bool": lambda: check_survival(pd.DataFrame({"t": [1], "e": [1]}), 1),
     "negative": lambda: check_survival(rows((True, 1.0), (True, -1.0)), 2),
     "no event": lambda: check_survival(rows((False, 1.0), (False, 2.0)), 2),
     "missing": lambda: check_survival(rows((True, np.nan), (True, 2.0)), 2),

@@ -240,6 +240,13 @@ def explored():
     return cw.explore(table, "y", seconds=1, random_state=0), {}
 
 
+def of_two_targets():
+    X, values, _ = persons()
+    both = np.column_stack([values, values[::-1]])
+    model = RandomForestRegressor(5, min_samples_leaf=5, random_state=0).fit(X, both)
+    return cw.simplify(model, X, both, max_rules=10, random_state=0), {}
+
+
 def residuals():
     found, rows = fitted(cw.RuleListRegressor)()
     return cw.decisions(found, **rows), {}
@@ -262,6 +269,7 @@ PAGES = {
     "alternatives": alternative,
     "explored": explored,
     "residuals": residuals,
+    "of_two_targets": of_two_targets,
 }
 """By kind of page; of families, by the names of their sections."""
 

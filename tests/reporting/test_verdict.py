@@ -228,6 +228,18 @@ def test_the_largest_values_are_compared():
     assert nearer(np.zeros(3), 0.0, np.zeros(3)) == 0
 
 
+def test_predictions_on_another_scale_are_compared_by_rank():
+    same_text(numbers(SAID, y=1000 + 10 * SAID, model=SAID / 1000))
+    same_text(numbers(SAID, y=SAID, model=SAID / 1000))
+    near = numbers(SAID, y=-SAID, model=SAID + 0.9)
+    assert "scale" not in " ".join(near)
+    rows = np.column_stack([SAID > 2, SAID]).astype(float)
+    tile, *_ = summarize(numbers_rules(), X=rows, model=SAID / 1000)["scores"]["tiles"]
+    same_text(tile["name"])
+    found = numbers_rules().described_on(rows, model=SAID / 1000)
+    assert "agreement < -1" in str(found)
+
+
 # One question
 
 

@@ -23,7 +23,7 @@ from clearwood.cli.large import open_large
 from clearwood.exceptions import InputError
 from clearwood.simplifiers import METHODS
 
-PRESET = ("fab", "em", "in-trees", "node-harvest")
+PRESET = ("fab", "em", "in-trees", "node-harvest", "born-again")
 """Methods with the settings of a paper."""
 
 SCORED = ("list", "tree", "additive")
@@ -105,7 +105,7 @@ OPTIONS = (
     shared.option(
         "--preset",
         click.Choice(["paper"]),
-        "Settings of the papers (fab, em, in-trees, node-harvest).",
+        "Settings of the papers (fab, em, in-trees, node-harvest, born-again).",
     ),
     *shared.TABLE,
     shared.groups,

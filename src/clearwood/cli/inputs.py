@@ -271,19 +271,20 @@ def survival_times(frame: Any, args: Any) -> Any:
     """Survival times in two columns of a table."""
     import numpy as np
 
-    from clearwood.outcomes.survival import FIELDS
+    from clearwood.outcomes.survival import MOST_CAUSES
 
     event = frame[args.event]
-    if not event.isin([0, 1]).all():
+    known = event.isin(range(MOST_CAUSES + 1))
+    if not known.all():
         raise InputError(
             f"The column {args.event!r} (--event) holds "
-            f"{event[~event.isin([0, 1])].tolist()[0]!r}; expected 1 or true for an "
-            "event, and 0 or false for a censored row."
+            f"{event[~known].tolist()[0]!r}; expected 1 or true for an event, and 0 or "
+            "false for a censored row; of several causes of events 1, 2 and so on."
         )
     if frame[args.time].dtype.kind not in "iuf":
         raise InputError(f"The column {args.time!r} (--time) holds other than numbers.")
-    y = np.empty(len(frame), FIELDS)
-    y["event"], y["time"] = event.astype(bool), frame[args.time]
+    y = np.empty(len(frame), [("event", np.int64), ("time", np.float64)])
+    y["event"], y["time"] = event, frame[args.time]
     return y
 
 

@@ -27,7 +27,7 @@ OPTIONS = (
     shared.option(
         "--event", shared.TEXT,
         "With --task survival, the column that is 1, or true, for an event and 0 for a "
-        "censored row.",
+        "censored row; of competing risks 1, 2 and so on, of which 1 is of interest.",
         metavar="COLUMN",
     ),
     shared.option(
@@ -48,7 +48,7 @@ TIMES = (
     shared.option(
         "--event", shared.TEXT,
         "For survival rules, the column that is 1, or true, for an event and 0 for a "
-        "censored row.",
+        "censored row; of competing risks 1, 2 and so on.",
         metavar="COLUMN",
     ),
 )  # fmt: skip
@@ -126,6 +126,7 @@ def split_times(frame: Any, args: Any) -> tuple[Any, Any, Any]:
 
 def evaluate_survival(rules: Any, args: Any) -> Answer:
     """Evaluate saved rules on the rows of a table."""
+    from clearwood.outcomes.survival import check_survival
     from clearwood.rules.evaluation.survival_scores import observed_curves
 
     of_others = "target treatment propensity model classes pos_label threshold"
@@ -134,6 +135,7 @@ def evaluate_survival(rules: Any, args: Any) -> Answer:
     if y is None:
         raise click.UsageError("Rules for survival need --time and --event.")
     scores = rules.evaluate_survival(X, y)
+    y = check_survival(y, len(X), n_causes=rules.outcome.n_causes)
     curves = observed_curves(rules, X, y)
     horizons, unit = rules.outcome.horizons, rules.outcome.time_unit
     rows = f"{len(X):,} row{'s' * (len(X) != 1)}"
@@ -144,12 +146,13 @@ def evaluate_survival(rules: Any, args: Any) -> Answer:
         "rules": json.loads(rules.to_json()),
         "observed": [one.as_dict(horizons) for one in curves],
     }
+    how = "Aalen-Johansen" if rules.outcome.n_causes > 1 else "Kaplan-Meier"
     lines = [f"{i}. {one.text(horizons, unit)}" for i, one in enumerate(curves, 1)]
     text = "\n".join(
         [
             str(rules),
             "",
-            f"Kaplan-Meier estimates on the {rows} of {args.data}:",
+            f"{how} estimates on the {rows} of {args.data}:",
             *lines,
         ]
     )

@@ -180,12 +180,14 @@ def between(low: float, high: float) -> float:
 
     Examples
     --------
-    >>> between(1.6, 1.8), between(1.0, np.inf), between(-np.inf, np.inf)
-    (1.7, 1.0, -inf)
+    >>> between(98.0, 98.33), between(1.0, np.inf), between(-np.inf, np.inf)
+    (98.165, 1.0, -inf)
     """
     with np.errstate(invalid="ignore"):
-        # Without the last digit, which is an error of rounding: 1.7 of 1.6 and 1.8.
-        middle = float(f"{low / 2 + high / 2:.16g}")
+        # Without the last digits where they are errors of rounding.
+        middle, short = (float(f"{low / 2 + high / 2:.{n}g}") for n in (16, 15))
+    if len(repr(short)) < len(repr(middle)) - 2:
+        middle = short
     return float(middle if low <= middle < high else low)
 
 

@@ -48,7 +48,7 @@ def section(result: Exploration, X: Any = None, y: Any = None) -> dict[str, Any]
     models = model_lines(result) if best else []
     circuit = None
     if density is not None:
-        circuit = summarize_circuit(density, result.table)
+        circuit = summarize_circuit(density, result.table) | {"of_fit": True}
         # Of all rows, not of the first ones.
         anomalies = list(result.anomalies)
         circuit["rows"] |= {

@@ -302,7 +302,10 @@ class Outcome(ABC):
         """
         parts = []
         if not math.isnan(known.agreement_assigned):
-            parts.append(f"agreement {short_text(unrounded(known.agreement_assigned))}")
+            agreement = unrounded(known.agreement_assigned)
+            # The model may be on another scale.
+            text = short_text(agreement) if agreement > -1 else "< -1"
+            parts.append(f"agreement {text}")
         if known.is_expected:
             parts.append(f"{self.shown_name} {self.expected_text(known)}")
         elif self.interval_text(known):

@@ -20,6 +20,12 @@ QUARTILES = (0.25, 0.5, 0.75)
 FIELDS = np.dtype([("event", bool), ("time", np.float64)])
 """Survival times as scikit-survival's functions read them."""
 
+OF_CAUSES = np.dtype([*FIELDS.descr, ("cause", np.int64)])
+"""The same where events have several causes: the event is that of cause 1."""
+
+MOST_CAUSES = 9
+"""Maximum number of causes of events."""
+
 
 @dataclass(frozen=True)
 class Survival(Mean):
@@ -34,6 +40,9 @@ class Survival(Mean):
         Times of survival probabilities, ascending.
     time_unit : str
         Unit of times, such as "years".
+    n_causes : int
+        Number of causes of events. Of several, "survival" is the probability of no
+        event of the first one: one minus its cumulative incidence.
 
     Examples
     --------
@@ -45,6 +54,7 @@ class Survival(Mean):
 
     horizons: tuple[float, ...] = ()
     time_unit: str = ""
+    n_causes: int = 1
     task: ClassVar[str] = "survival"
     shown_name: ClassVar[str] = "survival"
     error: ClassVar[str] = "mean squared error of pseudo-values"
@@ -53,9 +63,9 @@ class Survival(Mean):
         """Pseudo-values of survival times; probabilities, as of a model, unchanged."""
         if not is_survival(values):
             return check_target(values, n_rows, numeric=True, name=name)
-        y = check_survival(values, n_rows, name)
+        y = check_survival(values, n_rows, name, self.n_causes)
         check_horizons(self.horizons, y)
-        return pseudo_values(y["time"], y["event"], np.ones(n_rows), self.horizons)
+        return pseudo_values(y["time"], causes_of(y), np.ones(n_rows), self.horizons)
 
     def words_of(self, rule: Any) -> str:
         """Survival at the horizons, and the median."""
@@ -80,10 +90,13 @@ def is_survival(y: Any) -> bool:
 
 
 def _event_and_time(y: Any) -> tuple[str, str] | None:
-    """Names of both columns: a bool and a number, or 0 and 1 and other numbers."""
+    """Names of both columns: a bool, or 0 and 1, or codes of causes; and a number."""
     columns = _columns(y)
-    for is_event in (_is_bool, _is_indicator):
+    for is_event in (_is_bool, _is_indicator, _is_code):
         events = [name for name in columns if is_event(np.asarray(y[name]))]
+        if is_event is _is_code and hasattr(y, "columns"):
+            # Two columns of other names may be two targets.
+            events = [name for name in events if name in ("cause", "event")]
         if len(columns) == 2 and len(events) == 1:
             (time,) = set(columns) - set(events)
             return events[0], time
@@ -98,30 +111,65 @@ def _is_indicator(column: np.ndarray) -> bool:
     return column.dtype.kind in "biuf" and bool(np.isin(column, (0, 1)).all())
 
 
+def _is_code(column: np.ndarray) -> bool:
+    return column.dtype.kind in "iu" and bool(
+        np.isin(column, range(MOST_CAUSES + 1)).all()
+    )
+
+
+def causes_of(y: np.ndarray) -> np.ndarray:
+    """Cause of the event of each row; of a single one, whether it has an event."""
+    return y["cause"] if y.dtype == OF_CAUSES else y["event"]
+
+
+def of_cause(y: np.ndarray) -> np.ndarray:
+    """Survival times until the first cause, for which other events are censored."""
+    return _times(y["event"], y["time"])
+
+
+def any_cause(y: np.ndarray) -> np.ndarray:
+    """Survival times until an event of whatever cause."""
+    return _times(causes_of(y) > 0, y["time"])
+
+
+def _times(event: np.ndarray, time: np.ndarray) -> np.ndarray:
+    rows = np.empty(len(time), FIELDS)
+    rows["event"], rows["time"] = event, time
+    return rows
+
+
 def _columns(y: Any) -> list[str]:
     """Names of the columns of a structured array or a frame."""
+    if getattr(y, "dtype", None) == OF_CAUSES:
+        return ["cause", "time"]
     names = getattr(getattr(y, "dtype", None), "names", None)
     if names is None and hasattr(y, "columns"):
         names = list(y.columns)
     return list(names or ())
 
 
-def check_survival(y: Any, n_rows: int, name: str = "y") -> np.ndarray:
+def check_survival(
+    y: Any, n_rows: int, name: str = "y", n_causes: int | None = None
+) -> np.ndarray:
     """Validate survival times.
 
     Parameters
     ----------
     y : structured array, or frame with two columns
         As made by scikit-survival's ``Surv.from_arrays(event, time)``: whether each row
-        has an event, as a bool or 0 and 1, and the time of its event or censoring.
+        has an event, as a bool or 0 and 1, and the time of its event or censoring. Of
+        several causes of events, 0, 1, 2 and so on, as integers; a frame's column of
+        them is named ``event`` or ``cause``.
     n_rows : int
     name : str
         Name of the argument, for errors.
+    n_causes : int, optional
+        Number of causes that rules are of; by default that of the rows.
 
     Returns
     -------
     structured array of shape (n_rows,)
-        With the fields ``event`` and ``time``.
+        With the fields ``event`` and ``time``, and ``cause`` if there are several.
     """
     columns = _event_and_time(y)
     if columns is None:
@@ -130,7 +178,8 @@ def check_survival(y: Any, n_rows: int, name: str = "y") -> np.ndarray:
             f"{name} must hold survival times: a structured array, as made by "
             "scikit-survival's Surv.from_arrays(event, time), or a frame with two "
             "columns, one that is True or 1 for an event and False or 0 for a censored "
-            f"row, and the time; found {type_text(y)}"
+            "row (or, in a column named event or cause, the integers 1, 2 and so on "
+            f"for causes of events), and the time; found {type_text(y)}"
             f"{f' with the columns {kinds}' * bool(kinds)}."
         )
     event, time = columns
@@ -142,12 +191,23 @@ def check_survival(y: Any, n_rows: int, name: str = "y") -> np.ndarray:
             f"{int(negative.argmax())}; expected times since the start of each row, at "
             "least 0."
         )
-    rows = np.empty(n_rows, FIELDS)
-    rows["event"], rows["time"] = np.asarray(y[event]), times
+    codes = np.asarray(y[event]).astype(np.int64)
+    found = max(int(codes.max(initial=0)), 1)
+    if found > (n_causes or MOST_CAUSES):
+        raise InputError(
+            f"{name} has {found} causes of events, and the rules are for {n_causes}; "
+            "pass rows with the same causes, or fit the rules again."
+        )
+    is_single = max(found, n_causes or 1) == 1
+    rows = np.empty(n_rows, FIELDS if is_single else OF_CAUSES)
+    rows["event"], rows["time"] = codes == 1, times
+    if not is_single:
+        rows["cause"] = codes
     if not rows["event"].any():
         raise InputError(
-            f"{name} has no event: all {n_rows} rows are censored. Survival cannot be "
-            f"estimated; check that {event!r} is True or 1 for events."
+            f"{name} has no event{'' if is_single else ' of cause 1'}: all {n_rows} "
+            f"rows are censored{'' if is_single else ', or of other causes'}. Survival "
+            f"cannot be estimated; check that {event!r} is True or 1 for events."
         )
     return rows
 

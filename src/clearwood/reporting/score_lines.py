@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from clearwood.ensembles import TreeEnsemble
-from clearwood.outcomes import Outcome
 from clearwood.reporting.table import Table
+from clearwood.reporting.verdict.of_values import FAR, other_scale
 from clearwood.rules import RuleAverage, RuleList, RuleScores, RuleSet, RuleSum
 
 LAST_LINE: dict[type[RuleSet], str] = {
@@ -44,7 +44,7 @@ def summarize_scores(
     if table.y is not None and not rules.outcome.estimates_truth:
         lines += _error_lines(rules, table)
     if table.of_model is not None:
-        lines.append(_nearness(rules.outcome, scores.fidelity, len(table.of_model)))
+        lines.append(_nearness(rules, scores.fidelity, table.rows, table.of_model))
     lines += first[2:]
     if table.y is not None and not rules.outcome.is_share:
         of_model = _model_error(rules, table)
@@ -77,9 +77,17 @@ def _of_others(rules: RuleSet) -> str:
     return f"{LAST_LINE[type(rules)]} predicts the others"
 
 
-def _nearness(outcome: Outcome, fidelity: float, n_rows: int) -> dict[str, Any]:
+def _nearness(
+    rules: RuleSet, fidelity: float, rows: Any, model: np.ndarray
+) -> dict[str, Any]:
+    outcome, n_rows = rules.outcome, len(model)
     if outcome.is_share:
         return score_line(outcome.agreement_words, outcome.unit, fidelity)
+    correlation = None
+    if fidelity <= FAR:
+        correlation = other_scale(np.asarray(rules.predict(rows)), model)
+    if correlation is not None:
+        return score_line("Rank correlation with the model", "number", correlation)
     # A single row has no variance to explain.
     r2 = None if n_rows < 2 else fidelity
     return score_line(outcome.agreement_words, outcome.unit, r2) | {"word": "r2"}

@@ -48,15 +48,17 @@ def summarize_survival(
     outcome = cast(Survival, rules.outcome)
     observed: list[ObservedCurve | None] = [None] * rules.n_rules
     if y is not None:
-        y = check_survival(y, len(rules.apply(X)))
+        y = check_survival(y, len(rules.apply(X)), n_causes=outcome.n_causes)
         observed = list(observed_curves(rules, X, y, least))
     lines = [
-        _line(j, cast(SurvivalCurve, rule.curve), found, outcome, least)
+        _line(j, k, predicted, found, outcome, least)
         for j, (rule, found) in enumerate(zip(rules, observed), start=1)
+        for k, predicted in enumerate(cast(SurvivalCurve, rule.curve).causes)
     ]
     return {
         "lines": lines,
         "unit": printable(outcome.time_unit),
+        "has_causes": outcome.n_causes > 1,
         "has_rows": y is not None,
         "least": least,
         "scores": [] if y is None else _scores(rules, X, y, of_model),
@@ -65,24 +67,29 @@ def summarize_survival(
 
 def _line(
     number: int,
+    place: int,
     predicted: SurvivalCurve,
     observed: ObservedCurve | None,
     outcome: Survival,
     least: int,
 ) -> dict[str, Any]:
-    of_rows = None if observed is None else observed.curve
+    of_rows = None
+    if observed is not None and observed.curve is not None:
+        of_rows = observed.curve.causes[place]
+    cause = f"-{predicted.cause}" if predicted.cause else ""
     words = f"Rule {number}: {predicted.text(outcome.horizons, outcome.time_unit)}."
     if of_rows is not None:
         words += f" Observed: {of_rows.text(outcome.horizons, outcome.time_unit)}."
     chart = survival_chart(predicted, of_rows, outcome, BEYOND * outcome.horizons[-1])
     return {
         "number": number,
-        "svg": svg(chart, f"survival-{number}", words, look="half"),
+        "cause": predicted.cause,
+        "svg": svg(chart, f"survival-{number}{cause}", words, look="half"),
         "median": short_text(predicted.median)
         if predicted.median <= predicted.until
         else "",
         "rows": observed and _count(observed.n_rows, least),
-        "events": observed and _count(observed.n_events, least),
+        "events": of_rows and _count(of_rows.events, least),
         "times": [
             {
                 "time": short_text(horizon),
@@ -104,8 +111,7 @@ def _count(n: int, least: int) -> str:
 def _share(curve: SurvivalCurve, horizon: float) -> str:
     if horizon > curve.until:
         return f"unknown after {short_text(curve.until)}"
-    (share,) = curve.at([horizon]).tolist()
-    return share_text(share, *curve.interval(horizon))
+    return share_text(*curve.shown(horizon))
 
 
 def _scores(

@@ -150,6 +150,12 @@ def check_rule(rule: Rule, number: int, rules: RuleSet) -> None:
                 f"{rules.features.n_features} features."
             )
         _check_condition(condition, number, rules.features)
+    n_causes = getattr(rules.outcome, "n_causes", 0)
+    if rule.curve and len(rule.curve.causes) != n_causes:
+        raise InputError(
+            f"Rule {number} has curves of {len(rule.curve.causes)} causes of events; "
+            f"expected {n_causes}."
+        )
     is_class, judged = bool(rules.classes), rules.rules_predict
     name, expected = rule.statistics.wrong(rule.prediction, is_class, judged)
     if name:

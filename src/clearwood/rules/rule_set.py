@@ -296,6 +296,8 @@ class RuleSet(Editable, Exportable, Storable, Result):
     def predict_survival_function(self, X: Any, times: Any) -> np.ndarray:
         """Survival probabilities of each row at some times.
 
+        Where events have several causes, the probability of none of them.
+
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
@@ -306,6 +308,28 @@ class RuleSet(Editable, Exportable, Storable, Result):
         -------
         ndarray of shape (n_samples, n_times)
         """
+        where = self._times(times)
+        curves = np.array([rule.curve.event_free(where) for rule in self])  # type: ignore
+        return curves[self.apply(X)]
+
+    def predict_cumulative_incidence(self, X: Any, times: Any) -> np.ndarray:
+        """Cumulative incidence of each cause of events at some times, for each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        times : array-like of shape (n_times,)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_causes, n_times)
+        """
+        where = self._times(times)
+        curves = [[one.at(where) for one in rule.curve.causes] for rule in self]  # type: ignore
+        return 1.0 - np.array(curves)[self.apply(X)]
+
+    def _times(self, times: Any) -> np.ndarray:
+        """Validated times for survival curves, which every rule must have."""
         if not self.outcome.horizons:
             raise InputError("These rules are not for survival; use predict.")
         try:
@@ -319,8 +343,7 @@ class RuleSet(Editable, Exportable, Storable, Result):
                 "A rule has no survival curve, as it was added by hand; fit the rules "
                 "again."
             )
-        curves = np.array([rule.curve.at(where) for rule in self])  # type: ignore
-        return curves[self.apply(X)]
+        return where
 
     def evaluate_survival(self, X: Any, y: Any, *, y_train: Any = None) -> Any:
         """Score the survival curves of the rules on new rows, by scikit-survival.

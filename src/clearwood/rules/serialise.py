@@ -64,7 +64,10 @@ def rules_to_dict(rule_set: RuleSet) -> dict[str, Any]:
         "classes": codec.LABELS.write(rule_set.classes),
     }
     if isinstance(rule_set.outcome, Survival):
-        document["survival"] = OF_OUTCOME.write(vars(rule_set.outcome))
+        known = vars(rule_set.outcome).items()
+        document["survival"] = OF_OUTCOME.write(
+            {k: v for k, v in known if k != "n_causes" or v > 1}
+        )
     if isinstance(rule_set.outcome, Quantile):
         document["quantile"] = rule_set.outcome.level
     codec.FEATURES.write(vars(rule_set).get, document)

@@ -259,7 +259,10 @@ def simplify(
 
     ensemble, outcome, rows = None, None, RowsOfTable(X, y, sample_weight)
     special = {"task": task, "quantile": quantile, "treatment": treatment}
-    has_outputs = getattr(model, "n_outputs_", 1) > 1
+    # The outputs of survival forests are times.
+    has_outputs = getattr(model, "n_outputs_", 1) > 1 and not hasattr(
+        model, "predict_survival_function"
+    )
     if (shapes_outputs(y) and (has_outputs or not is_survival(y))) or (
         y is None and has_outputs
     ):

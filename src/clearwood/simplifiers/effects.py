@@ -21,6 +21,7 @@ from sklearn.ensemble import (
 )
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
+from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.schema import features_of
 from clearwood.columns.validation import check_range, check_target, check_weight
 from clearwood.exceptions import InputError
@@ -41,6 +42,7 @@ LEAST = 0.02
 """Bound of estimated probabilities of treatment away from 0 and 1."""
 
 
+@suggests_parameters
 def effect_scores(
     X: Any,
     y: Any,

@@ -218,3 +218,45 @@ def test_energy_and_spambase(shared_data):
     assert scores.n_rules <= 15
     assert scores.error < 0.12
     assert scores.fidelity > 0.91
+
+
+def test_the_preset_of_the_paper_selects_among_depths():
+    X, y = cw.datasets.make_synthetic2(400, random_state=0)
+    forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0).fit(X, y)
+    tree = cw.BornAgainTreeClassifier(
+        forest, preset="paper", n_node_samples=100, random_state=0
+    ).fit(X, y)
+    assert (tree.max_rules, tree.p_alt, tree.cv) == (10, 0.1, None)
+    n_leaves = [one.n_leaves for one in tree.trees_]
+    assert n_leaves == sorted(set(n_leaves)) and n_leaves[0] == 1
+    depths = [one.depth for one in tree.trees_]
+    assert depths == sorted(depths) and max(depths) <= 10
+    assert all(n <= 2**depth for n, depth in zip(n_leaves, depths))
+    # A tree that stops growing has the same leaves at two depths.
+    assert len(set(depths) - {0, *smeared_trees.DEPTHS}) <= 1
+    assert len(tree.cv_results_["fidelity"]) == 1024
+    best = np.argmax(tree.cv_results_["fidelity"]) + 1
+    assert tree.n_rules_ == best and tree.tree_ in tree.trees_
+    assert tree.tree_.n_leaves == max(n for n in n_leaves if n <= best)
+
+
+def test_trees_of_the_paper_are_cut_at_their_depth():
+    """A cut at a level has the splits of the deeper tree above it."""
+    X, y = cw.datasets.make_synthetic2(300, random_state=1)
+    forest = RandomForestRegressor(10, random_state=0).fit(X, y)
+    make = cw.BornAgainTreeRegressor(
+        forest, preset="paper", n_rules=40, n_node_samples=50, random_state=0
+    )
+    trees = make.fit(X, y).trees_
+
+    def top(node, levels):
+        if not levels or isinstance(node, cw.Rule):
+            return "cut"
+        below = [top(n, levels - 1) for n in (node.if_yes, node.if_no)]
+        return str(node.yes.feature), *below
+
+    by_depth = {tree.depth: tree for tree in trees}
+    assert {2, 3, 4} <= set(by_depth)
+    assert top(by_depth[2].root, 2) == top(by_depth[4].root, 2)
+    assert top(by_depth[3].root, 3) == top(by_depth[4].root, 3)
+    assert make.tree_.n_leaves <= 40

@@ -96,6 +96,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "pairs": _pairs(pairs, circuit.features),
         "independent": is_independent(circuit.root, circuit.table.numbers),
         "farthest": FARTHEST,
+        "of_fit": False,
         "rows": rows,
     }  # fmt: skip
 

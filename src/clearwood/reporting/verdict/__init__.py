@@ -75,6 +75,8 @@ def summarize_verdict(
         "survival": survival,
     }
     facts |= _stored(rules) if table is None else _on_rows(rules, table)
+    compared = facts["model"] or {}
+    facts["on_other_scale"] = compared.get("scale") is not None
     return sentences("reporting/verdict/verdict.txt", **facts)
 
 

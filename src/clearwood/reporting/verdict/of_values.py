@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from clearwood.outcomes import Mean
 from clearwood.reporting.verdict.rivals import Predictions, nearer
@@ -15,6 +16,25 @@ HALF = 0.5
 """R2 below which most of the variance of the model's predictions is lost."""
 TENTH = 10
 """Minimum number of rows for a statement on nine in ten of them."""
+FAR = -1.0
+"""R2 below which values in nearly the same order are on another scale."""
+
+
+def other_scale(predicted: np.ndarray, target: np.ndarray) -> float | None:
+    """Rank correlation, where it is high but R2 is far below 0; otherwise None.
+
+    Examples
+    --------
+    >>> values = np.arange(12.0)
+    >>> round(other_scale(values, values / 1000), 3), other_scale(values, values + 1)
+    (1.0, None)
+    """
+    if len(target) < TENTH or np.ptp(target) == 0 or np.ptp(predicted) == 0:
+        return None
+    if Mean().fidelity(target, predicted) > FAR:
+        return None
+    correlation = float(np.corrcoef(rankdata(predicted), rankdata(target))[0, 1])
+    return correlation if correlation > HALF else None
 
 
 def against_model(predicted: np.ndarray, model: np.ndarray) -> dict[str, Any]:
@@ -24,6 +44,7 @@ def against_model(predicted: np.ndarray, model: np.ndarray) -> dict[str, Any]:
     return {
         "all_same": not apart.any(),
         "r2": r2,
+        "scale": other_scale(predicted, model),
         "is_coarse": r2 is not None and r2 < HALF,
         "half": float(np.median(apart)),
         "most_of_all": few,
@@ -38,6 +59,7 @@ def against_truth(
     """Error of rules, beside that of the model and of a constant."""
     return {
         "rules": _typical(predicted - truth),
+        "scale": other_scale(predicted, truth),
         "model": None if model is None else _typical(model - truth),
         "against_model": 0 if model is None else nearer(predicted, model, truth),
         "one": _typical(truth - truth.mean()),

@@ -1,12 +1,14 @@
-"""Kaplan-Meier curves as predictions of rules."""
+"""Survival curves as predictions of rules."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
 from clearwood.outcomes.kaplan_meier import SurvivalCurve, curve_of
+from clearwood.outcomes.survival import Survival, causes_of
 from clearwood.rules.evaluation.sums import Kind, described
 from clearwood.rules.rule import Rule
 from clearwood.rules.training import Training
@@ -18,7 +20,7 @@ def with_curves(
     own: np.ndarray | None = None,
     counts: np.ndarray | None = None,
 ) -> Kind:
-    """Rules that predict by Kaplan-Meier curves, with their statistics.
+    """Rules that predict by survival curves, with their statistics.
 
     Parameters
     ----------
@@ -41,8 +43,9 @@ def with_curves(
         weight = pooled_weight(real.weight, rows, None if own is None else own[j])
         n_rows = weight.sum() ** 2 / (weight**2).sum() if counts is None else counts[j]
         times: np.ndarray = real.times  # type: ignore[assignment]
+        event, n_causes = causes_of(times), cast(Survival, training.outcome).n_causes
         curves.append(
-            curve_of(times["time"], times["event"], rows, weight, n_rows, horizons)
+            curve_of(times["time"], event, rows, weight, n_rows, horizons, n_causes)
         )
     lines = [
         replace(rule, curve=curve, prediction=float(curve.at(horizons).mean().round(4)))

@@ -19,7 +19,7 @@ def survival_chart(
     outcome: Survival,
     last: float,
 ) -> Chart:
-    """Chart of the curve of a rule, with its 95 % interval, and of the observed one.
+    """Chart of a curve of a rule, with its 95 % interval, and of the observed one.
 
     Parameters
     ----------
@@ -37,18 +37,21 @@ def survival_chart(
     low, high = np.where(np.isnan(ends), survival[:, None], ends).T
     # Survival falls, so that a later limit bounds it from below, too.
     low = np.maximum.accumulate(low[::-1])[::-1]
+    if predicted.cause:
+        survival, low, high = 1.0 - survival, 1.0 - high, 1.0 - low
     again = np.repeat(times, 2)[1:]
     marks: list[Mark] = [
         Area(again, np.repeat(low, 2)[:-1], np.repeat(high, 2)[:-1], "first"),
         Points(times, survival, "first", "predicted", steps=True),
     ]
     if observed is not None:
-        own = _steps(observed, last)
-        marks.append(Points(*own, "second", "observed", look="--", steps=True))
+        when, own = _steps(observed, last)
+        own = 1.0 - own if observed.cause else own
+        marks.append(Points(when, own, "second", "observed", look="--", steps=True))
     marks += [Level(horizon, "x") for horizon in outcome.horizons]
     unit = f", {outcome.time_unit}" if outcome.time_unit else ""
     panel = Panel(
-        marks, Axis(f"time{unit}", 0.0, last), Axis("survival", 0.0, 1.0), HEIGHT
+        marks, Axis(f"time{unit}", 0.0, last), Axis(predicted.name, 0.0, 1.0), HEIGHT
     )
     return Chart("Survival curve", [panel], WIDTH)
 

@@ -1,17 +1,24 @@
-"""Kaplan-Meier estimates of given rows, and scores of survival curves on them."""
+"""Estimates of survival of given rows, and scores of survival curves on them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from clearwood._words.numbers import short_text
 from clearwood.exceptions import InputError
 from clearwood.outcomes.kaplan_meier import SurvivalCurve, curve_of
-from clearwood.outcomes.survival import check_horizons, check_survival
+from clearwood.outcomes.survival import (
+    Survival,
+    any_cause,
+    causes_of,
+    check_horizons,
+    check_survival,
+    of_cause,
+)
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
@@ -65,11 +72,12 @@ class SurvivalScores(NamedTuple):
 
 
 class ObservedCurve(NamedTuple):
-    """Kaplan-Meier estimate of the rows, among some, that a rule predicts.
+    """Survival curve of the rows, among some, that a rule predicts.
 
     Attributes
     ----------
     n_rows, n_events : int
+        Events of the first cause.
     at_risk : tuple of int
         Number of these rows that are followed up to each horizon, at least.
     curve : SurvivalCurve or None
@@ -94,33 +102,42 @@ class ObservedCurve(NamedTuple):
     def as_dict(self, horizons: tuple[float, ...]) -> dict[str, Any]:
         """The estimate as plain data; null where it is unknown."""
         points = [
-            {"time": horizon, "at_risk": n, **self._at(horizon)}
+            {"time": horizon, "at_risk": n} | self._at(horizon)
             for horizon, n in zip(horizons, self.at_risk)
         ]
         return {"rows": self.n_rows, "events": self.n_events, "horizons": points}
 
-    def _at(self, horizon: float) -> dict[str, float | None]:
-        found = [math.nan] * 3
-        if self.curve is not None and horizon <= self.curve.until:
-            found = [*self.curve.at([horizon]).tolist(), *self.curve.interval(horizon)]
+    def _at(self, horizon: float) -> dict[str, Any]:
+        if self.curve is None or not self.curve.cause:
+            return self._shown(self.curve, horizon, "survival")
+        causes = [self._shown(one, horizon, "incidence") for one in self.curve.causes]
+        return {"causes": causes}
+
+    def _shown(
+        self, curve: SurvivalCurve | None, horizon: float, name: str
+    ) -> dict[str, float | None]:
+        found: tuple[float, ...] = (math.nan,) * 3
+        if curve is not None and horizon <= curve.until:
+            found = curve.shown(horizon)
         known = (None if math.isnan(x) else x for x in found)
-        return dict(zip(("survival", "low", "high"), known))
+        return dict(zip((name, "low", "high"), known))
 
 
 def observed_curves(
     rules: RuleSet, X: Any, y: np.ndarray, least: int = 1
 ) -> list[ObservedCurve]:
-    """Kaplan-Meier estimate of the rows of each rule, while so many are followed."""
+    """Survival curve of the rows of each rule, while so many are followed."""
     horizons, assigned, found = rules.outcome.horizons, rules.apply(X), []
+    causes, n_causes = causes_of(y), cast(Survival, rules.outcome).n_causes
     for j in range(rules.n_rules):
         rows = assigned == j
-        time, event, n = y["time"][rows], y["event"][rows], int(rows.sum())
+        time, event, n = y["time"][rows], causes[rows], int(rows.sum())
         every, curve = np.ones(n, bool), None
         if n >= least:
-            curve = curve_of(time, event, every, every * 1.0, n, horizons)
+            curve = curve_of(time, event, every, every * 1.0, n, horizons, n_causes)
             curve = replace(curve, until=float(np.sort(time)[-least]))
         at_risk = tuple(int((time >= horizon).sum()) for horizon in horizons)
-        found.append(ObservedCurve(n, int(event.sum()), at_risk, curve))
+        found.append(ObservedCurve(n, int((event == 1).sum()), at_risk, curve))
     return found
 
 
@@ -129,14 +146,15 @@ def scores_of(rules: RuleSet, X: Any, y: Any, y_train: Any = None) -> SurvivalSc
     horizons = rules.outcome.horizons
     if not horizons:
         raise InputError("These rules are not for survival; use evaluate.")
-    y = check_survival(y, len(rules.apply(X)))
+    n_causes, assigned = cast(Survival, rules.outcome).n_causes, rules.apply(X)
+    y = check_survival(y, len(assigned), n_causes=n_causes)
     check_horizons(horizons, y)
     known = y
     if y_train is not None:
-        known = check_survival(y_train, len(y_train), "y_train")
+        known = check_survival(y_train, len(y_train), "y_train", n_causes)
 
     def curves(times: Any) -> np.ndarray:
-        return rules.predict_survival_function(X, times)
+        return np.array([rule.curve.at(times) for rule in rules])[assigned]  # type: ignore
 
     return survival_scores(curves, y, known, horizons)
 
@@ -144,7 +162,7 @@ def scores_of(rules: RuleSet, X: Any, y: Any, y_train: Any = None) -> SurvivalSc
 def survival_scores(
     curves: Any, y: np.ndarray, known: np.ndarray, horizons: tuple[float, ...]
 ) -> SurvivalScores:
-    """Scores of predicted survival.
+    """Scores of predicted survival, or of the incidence of the first cause.
 
     Parameters
     ----------
@@ -157,6 +175,16 @@ def survival_scores(
     horizons : tuple of float
     """
     metrics, event, time = _metrics(), y["event"], y["time"]
+    known, any_event = any_cause(known), any_cause(y)
+    other = any_event["event"] & ~event
+
+    def brier(function: Any, times: np.ndarray) -> Any:
+        # After an event of another cause, no event of the first is certain: the score
+        # expects 0 after an event.
+        over = other[:, None] & (time[:, None] <= times)
+        survival = curves(times)
+        return function(known, any_event, np.where(over, 1 - survival, survival), times)
+
     last = last_time(y, known, horizons)
     between = np.unique(time[event & (time <= last) & (time > time.min())])
     if len(between) < 2:
@@ -168,10 +196,10 @@ def survival_scores(
     grid = np.unique([*between[np.unique(some)]])
     at = np.array([h for h in horizons if time.min() < h <= last])
     harrell, uno = concordance(curves(horizons).mean(axis=1), y, known, last)
-    _, brier = metrics.brier_score(known, y, curves(at), at) if len(at) else (0, at)
+    _, at_horizons = brier(metrics.brier_score, at) if len(at) else (0, at)
     return SurvivalScores(
-        float(metrics.integrated_brier_score(known, y, curves(grid), grid)),
-        tuple(brier.tolist()),
+        float(brier(metrics.integrated_brier_score, grid)),
+        tuple(at_horizons.tolist()),
         harrell,
         uno,
         len(y),
@@ -187,8 +215,14 @@ def last_time(y: np.ndarray, known: np.ndarray, horizons: tuple[float, ...]) -> 
 def concordance(
     survival: np.ndarray, y: np.ndarray, known: np.ndarray, last: float
 ) -> tuple[float, float]:
-    """Concordance of mean survival with observed times, Harrell's and Uno's."""
-    metrics = _metrics()
+    """Concordance of mean survival with observed times, Harrell's and Uno's.
+
+    Rows with an event of another cause never have one of the first (Wolbers et al.,
+    2009).
+    """
+    metrics, rows = _metrics(), of_cause(y)
+    rows["time"][any_cause(y)["event"] & ~y["event"]] = y["time"].max()
+    y, known = rows, any_cause(known)
     harrell = metrics.concordance_index_censored(y["event"], y["time"], -survival)
     uno = metrics.concordance_index_ipcw(known, y, -survival, tau=last)
     return float(harrell[0]), float(uno[0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clearwood.outcomes import Outcome
 from clearwood.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -40,17 +39,16 @@ def _line(rules: RuleSet, number: int, rule: Rule) -> dict[str, Any]:
         "n_literals": rule.n_literals,
         "prediction": rule.prediction,
         **per_class,
-        **_survival(rules.outcome, rule),
+        **_survival(rules.outcome.horizons, rule),
         **({"weight": rule.weight} if rules.has_weights else {}),
         **vars(rule.statistics),
     }
 
 
-def _survival(outcome: Outcome, rule: Rule) -> dict[str, float]:
+def _survival(horizons: tuple[float, ...], rule: Rule) -> dict[str, float]:
     if rule.curve is None:
         return {}
     found: dict[str, float] = {}
-    for horizon, share in zip(outcome.horizons, rule.curve.at(outcome.horizons)):
-        name, (low, high) = f"survival {horizon:g}", rule.curve.interval(horizon)
-        found |= {name: float(share), f"{name} low": low, f"{name} high": high}
+    for name, (share, low, high) in rule.curve.named(horizons).items():
+        found |= {name: share, f"{name} low": low, f"{name} high": high}
     return found | {"median": rule.curve.median, "events": rule.curve.events}

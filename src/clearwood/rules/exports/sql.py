@@ -100,9 +100,10 @@ def _list_columns(
     if not rule_set.classes:
         case = writer.case(rule_set, writer.number_of(_value_of))
         columns = [("prediction", writer.as_double(case))]
-        for horizon in rule_set.outcome.horizons if probabilities else ():
-            case = writer.case(rule_set, writer.number_of(_survival_at(horizon)))
-            columns.append((f"survival {horizon:g}", writer.as_double(case)))
+        curve, horizons = rule_set.otherwise.curve, rule_set.outcome.horizons
+        for name in curve.named(horizons) if curve and probabilities else ():
+            case = writer.case(rule_set, writer.number_of(_shown_as(name, horizons)))
+            columns.append((name, writer.as_double(case)))
         return columns
     predicted = writer.case(rule_set, lambda rule: writer.label(rule.prediction))
     columns = [("prediction", predicted)]
@@ -456,8 +457,8 @@ def _value_of(rule: Rule) -> float:
     return float(rule.prediction)
 
 
-def _survival_at(horizon: float) -> Callable[[Rule], float]:
-    return lambda rule: float(rule.curve.at([horizon])[0])  # type: ignore[union-attr]
+def _shown_as(name: str, horizons: Sequence[float]) -> Callable[[Rule], float]:
+    return lambda rule: rule.curve.named(horizons)[name][0]  # type: ignore[union-attr]
 
 
 def _share_of(k: int) -> Callable[[Rule], float]:

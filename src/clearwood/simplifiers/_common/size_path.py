@@ -251,7 +251,8 @@ class BaseSizePath(BaseRuleExtractor):
         results = self._cross_validate(self._some(training, seeds[0]), seeds)
         # A single rule explains nothing of a model with varying predictions.
         fewest = 2 if varies(training.target) else 1
-        return max(fewest_rules(results), fewest), results
+        enough = ENOUGH_ERRORS if self.preset is None else 0.0
+        return max(fewest_rules(results, enough), fewest), results
 
     @staticmethod
     def _some(training: Training, seed: int) -> Training:
@@ -336,11 +337,13 @@ def deciding(results: dict[str, list[float]]) -> tuple[list[float], list[float]]
     return results["fidelity"], results["standard_error"]
 
 
-def fewest_rules(results: dict[str, list[float]]) -> int:
-    """The smallest size within half a standard error of the best."""
+def fewest_rules(
+    results: dict[str, list[float]], n_errors: float = ENOUGH_ERRORS
+) -> int:
+    """The smallest size within so many standard errors of the best."""
     score, error = deciding(results)
     best = int(np.argmax(score))
-    enough = np.array(score) >= score[best] - ENOUGH_ERRORS * error[best]
+    enough = np.array(score) >= score[best] - n_errors * error[best]
     return int(enough.argmax()) + 1
 
 

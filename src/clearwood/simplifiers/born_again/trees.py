@@ -17,6 +17,9 @@ from clearwood.search.losses import SQUARED_ERROR
 from clearwood.simplifiers._common.predictions import Model, answers_of
 from clearwood.simplifiers.born_again.smearing import Inside, smear
 
+DEPTHS = (2, 3, 4, 6, 8, 10)
+"""Depths that Hara and Hayashi (2018) choose among."""
+
 MOST_SPLITS = 2
 """Maximum splits per requested leaf: some have the same class on both sides."""
 
@@ -29,9 +32,10 @@ def grow_smeared_trees(
     p_alt: float,
     n_node_samples: int,
     min_samples_leaf: int,
+    by_depth: bool = False,
     generator: np.random.Generator,
 ) -> list[SmearedTree]:
-    """Grow a tree best-first, and keep it at every size.
+    """Grow a tree best-first, and keep it at every size; or level by level.
 
     Parameters
     ----------
@@ -46,6 +50,8 @@ def grow_smeared_trees(
         Number of rows drawn in each node.
     min_samples_leaf : int
         Minimum number of training rows in a leaf.
+    by_depth : bool
+        Keep the tree at the depths ``DEPTHS`` only.
     generator : numpy.random.Generator
 
     Returns
@@ -59,6 +65,10 @@ def grow_smeared_trees(
     is_class = bool(training.classes)
     root = nodes.root()
     by_size = {1: SmearedTree(root, (), is_class)}
+    if by_depth and max_leaves > 1:
+        grown = _level_by_level(nodes, root, is_class)
+        by_size |= {n: tree for tree in grown if (n := len(tree.leaves)) <= max_leaves}
+        return [by_size[size] for size in sorted(by_size)]
     leaves = [root]
     for number in range(MOST_SPLITS * max_leaves if max_leaves > 1 else 0):
         leaf = max(leaves, key=lambda leaf: leaf.gain)
@@ -75,8 +85,22 @@ def grow_smeared_trees(
     return [by_size[size] for size in sorted(by_size)]
 
 
+def _level_by_level(
+    nodes: _NodeMaker, root: SmearedNode, is_class: bool
+) -> Iterator[SmearedTree]:
+    """The tree at each of the depths; a node is numbered by its own."""
+    level = [root]
+    for depth in range(max(DEPTHS)):
+        level = [leaf for leaf in level if leaf.gain > SMALLEST_CHANGE]
+        for leaf in level:
+            leaf.children, leaf.number = nodes.sides(leaf), depth
+        level = [child for leaf in level for child in leaf.children]
+        if depth + 1 in DEPTHS:
+            yield _after(root, depth + 1, is_class)
+
+
 def _after(node: SmearedNode, n_splits: int, is_class: bool) -> SmearedTree:
-    """The tree after some splits, without those that do not change predictions."""
+    """The tree after some splits or levels, without those that change no prediction."""
     leaf = SmearedTree(node, (), is_class)
     if node.number >= n_splits:
         return leaf

@@ -26,7 +26,13 @@ from clearwood.columns.validation import check_table
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError
 from clearwood.outcomes import Outcome
-from clearwood.outcomes.survival import Survival, check_horizons, check_survival
+from clearwood.outcomes.survival import (
+    Survival,
+    causes_of,
+    check_horizons,
+    check_survival,
+    of_cause,
+)
 from clearwood.rules import Training
 from clearwood.rules.evaluation.survival_scores import EXTRA, SurvivalScores
 from clearwood.simplifiers._common.base import CORE
@@ -99,7 +105,8 @@ class _SurvivalRules(BaseSizePath):
     def _check_y(self, y: Any, n_samples: int) -> np.ndarray:
         found = check_survival(y, n_samples)
         horizons = check_horizons(self.horizons, found)
-        self._outcome = Survival(horizons=horizons, time_unit=self.time_unit)
+        n_causes = int(causes_of(found).max())
+        self._outcome = Survival((), horizons, self.time_unit, n_causes)
         return found
 
     def _fitted_model(self, default: Any, X: Any, y: Any, weight: Any) -> Any:
@@ -113,7 +120,8 @@ class _SurvivalRules(BaseSizePath):
             model = xgboost_of_file(model)
         if needs_fit(model):
             model = with_encoder(default, X) if model is None else deepcopy(model)
-            model.fit(X, y) if weight is None else model.fit(X, y, sample_weight=weight)
+            given = {} if weight is None else {"sample_weight": weight}
+            model.fit(X, of_cause(y), **given)
         function = mean_survival(model, self._outcome.horizons, X, y)
         black_box: Any = read_model(function, X, task="regression")
         # It predicts a probability, whatever the objective of the model.
@@ -128,11 +136,15 @@ class _SurvivalRules(BaseSizePath):
 
     def _fit_rows(self, X: Any, y: Any, *more: Any, table: Any = None) -> Any:
         super()._fit_rows(X, y, *more, table=table)
-        self.rules_ = self.rules_.with_target("survival")
+        has_causes = self._outcome.n_causes > 1  # type: ignore[attr-defined]
+        name = "freedom from cause 1" if has_causes else "survival"
+        self.rules_ = self.rules_.with_target(name)
         return self
 
     def predict_survival_function(self, X: Any, times: Any) -> np.ndarray:
         """Predict survival probabilities by the curve of the rule of each row.
+
+        Where events have several causes, the probability of none of them.
 
         Parameters
         ----------
@@ -147,6 +159,22 @@ class _SurvivalRules(BaseSizePath):
         check_is_fitted(self, "rules_")
         X = check_table(self, X, reset=False)
         return self.rules_.predict_survival_function(X, times)
+
+    def predict_cumulative_incidence(self, X: Any, times: Any) -> np.ndarray:
+        """Predict the cumulative incidence of each cause of events.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        times : array-like of shape (n_times,)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_causes, n_times)
+        """
+        check_is_fitted(self, "rules_")
+        X = check_table(self, X, reset=False)
+        return self.rules_.predict_cumulative_incidence(X, times)
 
     def score(self, X: Any, y: Any) -> float:
         """Harrell's concordance index on some rows; see :meth:`evaluate`."""
@@ -183,6 +211,12 @@ class RuleListSurvival(_SurvivalRules, _RuleList):
     pooled with as many of the others as makes it hold on new rows (cross-fitting), and
     is printed with survival at the horizons, its 95 % intervals, the median, and the
     number of events.
+
+    Where events have several causes, ``y`` holds 0 for a censored row and 1, 2 and so
+    on for the cause, in a frame in a column named "event" or "cause". Cause 1
+    is that of interest: the model, and the search, are for the time until it, with
+    other events censored. Every rule is printed with the cumulative incidence of each
+    cause (Aalen and Johansen); ``predict`` and the scores are for the first.
 
     Parameters
     ----------

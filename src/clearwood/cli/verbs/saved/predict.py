@@ -64,10 +64,11 @@ def _predictions(rules: Any, frame: Any) -> dict[str, list[Any]]:
     matches = rules.matches_encoded(rules.encode(frame))
     columns = {"prediction": rules.predictions_by(matches).tolist()}
     horizons = rules.outcome.horizons
-    if horizons and all(rule.curve for rule in rules):
-        shares = rules.predict_survival_function(frame, horizons).T.tolist()
-        columns |= {f"survival {h:g}": share for h, share in zip(horizons, shares)}
     deciding = rules.predicting_rule(matches)
+    curves = [rule.curve.named(horizons) for rule in rules if rule.curve]
+    if len(curves) == rules.n_rules:
+        for name in curves[0]:
+            columns[name] = [curves[j][name][0] for j in deciding.tolist()]
     if deciding is not None:
         columns["rule"] = (deciding + 1).tolist()
     else:
