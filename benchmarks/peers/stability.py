@@ -18,7 +18,7 @@ from sklearn.model_selection import KFold
 
 from benchmarks._data import fresh_table, fresh_tables, prepared
 from benchmarks._study import Study, arguments, markdown_table, simplifier
-from clearwood.comparison.stability import jaccard
+from clearwood.rules.evaluation.overlap import jaccard
 from clearwood.simplifiers._common.size_path import BaseSizePath
 
 MOST_ROWS, FOLDS, REMOVALS, N_RULES, N_TREES = 1000, 5, 3, 10, 1000

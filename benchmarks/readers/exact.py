@@ -2,23 +2,31 @@
 
 The random models are those of the tests: small, rows on their cuts and beside them,
 missing values, categories never seen. Every model is read from memory; the tests also
-read each from its file.
+read each from its file. PMML documents are written by sklearn2pmml, whose Python the
+variable PMML_PYTHON names, and forests of R by R, where it is installed.
 """
 
 import importlib
+import json
+import os
+import subprocess
 import warnings
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from tests.ensembles.files import r_cases
+from tests.ensembles.files import make_pmml_files, r_cases
 
 from benchmarks._study import Study, arguments, markdown_table
 from clearwood import read_ensemble
 
 LIBRARIES = ("xgboost", "lightgbm", "catboost")
+
+PMML_PYTHON = "PMML_PYTHON"
+"""Environment variable with a Python that has sklearn2pmml and these libraries."""
 
 
 def case(library, kind, seeds):
@@ -82,6 +90,41 @@ def case_of_r(kind, seeds):
     ]
 
 
+@cache
+def documents_of_jpmml(seed):
+    """Folder with a PMML document of every kind, made once."""
+    folder = TemporaryDirectory()
+    script = [os.environ[PMML_PYTHON], make_pmml_files.__file__]
+    subprocess.run([*script, str(seed), folder.name], check=True, timeout=600)
+    return folder
+
+
+def case_of_pmml(kind, seeds):
+    """Worst differences over the PMML documents of one kind of models."""
+    worst, n_rows = [], 0
+    for seed in range(1, seeds + 1):
+        folder = Path(documents_of_jpmml(seed).name)
+        expected = np.array(
+            json.loads((folder / "pmml-answers.json").read_text())[kind]
+        )
+        ensemble = read_ensemble(folder / f"pmml-{kind}.pmml")
+        X = make_pmml_files.rows(kind.startswith(make_pmml_files.MISSING), seed)
+        is_class = ensemble.classes is not None
+        found = ensemble.predict_proba(X) if is_class else ensemble.predict(X)
+        # Relative to the largest: sums may be near 0.
+        worst.append(np.abs(found - expected).max() / np.abs(expected).max())
+        n_rows += len(X)
+    return [
+        {
+            "models": seeds,
+            "rows": n_rows,
+            "raw": np.nan,
+            "link": max(worst),
+            "other_labels": 0,
+        }
+    ]
+
+
 def difference(ours, native, in_float32):
     """Largest difference: float32 steps, or relative to the value in float64."""
     ours = np.asarray(ours, np.float64).reshape(np.shape(native))
@@ -118,6 +161,11 @@ def main():
             for kind in r_cases.CASES
             if which("Rscript")
         }
+        | {
+            ("pmml", kind): lambda kind=kind: case_of_pmml(kind, max(1, seeds // 4))
+            for kind in [name for name, *_ in make_pmml_files.models()]
+            if PMML_PYTHON in os.environ
+        }
     )
     frame = study.frame()
     parts = []
@@ -130,7 +178,8 @@ def main():
         total = ["all", part.models.sum(), part.rows.sum(), part.raw.max(),
                  part.link.max(), part.other_labels.sum()]  # fmt: skip
         name = "xgboost-cpu" if library == "xgboost" else library
-        title = "R" if library == "r" else f"{library} {version(name)}"
+        others = {"r": "R", "pmml": "PMML, written by sklearn2pmml"}
+        title = others.get(library) or f"{library} {version(name)}"
         parts += [
             f"## {title}",
             markdown_table(header, [*part[columns].to_numpy().tolist(), total]),

@@ -13,7 +13,6 @@ from tests.wording import refuses, same_lines, warns
 
 import clearwood as cw
 from clearwood import stability
-from clearwood.comparison.stability import jaccard
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.outcomes import Mean
 
@@ -130,16 +129,6 @@ def test_regression_is_judged_by_concordance():
     assert Mean().concordance(one, one) == 1.0
     assert abs(Mean().concordance(one, two)) < 0.02
     assert Mean().concordance(one, one + 5.0) == pytest.approx(2 / 27, rel=0.05)
-
-
-def test_overlap_is_that_of_sets():
-    rng = np.random.default_rng(0)
-    one, two = rng.random((30, 3)) < 0.4, rng.random((30, 2)) < 0.4
-    two[:, 1] = one[:, 2] = False
-    found = jaccard(one, two)
-    a, b = set(np.flatnonzero(one[:, 0])), set(np.flatnonzero(two[:, 0]))
-    assert found[0, 0] == len(a & b) / len(a | b)
-    assert found[2, 1] == 0.0
 
 
 def test_text_table_and_plain_data(planted):

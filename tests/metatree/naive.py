@@ -20,6 +20,14 @@ def end_of(structure, row):
     return node
 
 
+def path(structure, node):
+    """Nodes from the root to one of them."""
+    nodes = [node]
+    while structure.parent[nodes[0]] >= 0:
+        nodes.insert(0, int(structure.parent[nodes[0]]))
+    return nodes
+
+
 def nodes_below(structure, node):
     """A node and all that is below it."""
     found = [node]
@@ -116,7 +124,7 @@ def effective_questions(structure, X, max_features=None):
     ends = structure.route(structure.encode(X))
     found = np.ones(structure.n_nodes)
     for node in range(structure.n_nodes):
-        here = [node in structure.path(end) for end in ends]
+        here = [node in path(structure, end) for end in ends]
         values = [
             {"missing" if np.isnan(v) else v for v in column[here]}
             for column in encoded.T

@@ -9,7 +9,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import clearwood as cw
-from clearwood.comparison.stability import jaccard
+from clearwood.rules.evaluation.overlap import jaccard
 
 
 def additive(estimator, **settings):

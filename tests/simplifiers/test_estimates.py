@@ -338,6 +338,7 @@ def test_damaged_levels_in_files_are_refused(ninths):
 
 
 def test_a_quantile_model_of_scikit_learn_can_be_explained():
+    """As requested in shap/shap#327."""
     X, y = waits(400)
     for model in (
         GradientBoostingRegressor(loss="quantile", alpha=0.8, **SMALL),
@@ -384,6 +385,7 @@ def test_a_prediction_interval_has_an_explanation_of_each_end(high, ninths):
 
 
 def test_leaves_of_an_effect_tree_have_sizes_intervals_and_a_diagram():
+    """As requested in uber/causalml#424 and #736."""
     X, t, y, _, _ = trial(600)
     rules = cw.simplify(
         older, X, y, task="effect", treatment=t, propensity=0.5, method="tree",
@@ -480,3 +482,21 @@ def test_one_explanation_of_several_targets_instead_of_one_for_each():
     assert rules.predict(X).shape == (400, 2)
     assert rules.evaluate(X, Y, model=forest).fidelity > 0.8
     assert {"heat", "cool"} == set(rules.targets)
+
+
+def test_survival_forests_and_boosting_are_explained_by_survival():
+    """As requested in shap#3308 and treeshap#19 (forests), interpret#293 (boosting)."""
+    sksurv = pytest.importorskip("sksurv.ensemble")
+    xgboost = pytest.importorskip("xgboost")
+    X, time = waits(300)
+    y = np.empty(300, [("event", bool), ("time", float)])
+    y["event"], y["time"] = time < 9, np.minimum(time, 9)
+    forest = sksurv.RandomSurvivalForest(10, min_samples_leaf=15, random_state=0)
+    cox = xgboost.XGBRegressor(objective="survival:cox", n_estimators=10, max_depth=2)
+    models = forest.fit(X, y), cox.fit(X, np.where(y["event"], y["time"], -y["time"]))
+    for model in models:
+        rules = cw.simplify(model, X, y, horizons=[6.0], n_rules=2, random_state=0)
+        old, young = rules.predict_survival_function([[80.0, 0.5], [30.0, 0.5]], [6.0])
+        # 3 years and an exponential of mean 6, or 2: exp(-1/2) and exp(-3/2).
+        assert old[0] == pytest.approx(np.exp(-0.5), abs=0.15)
+        assert young[0] == pytest.approx(np.exp(-1.5), abs=0.15)

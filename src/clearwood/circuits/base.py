@@ -79,15 +79,11 @@ class BaseSPN(DensityMixin, Estimator):
     ``random_state``.
     """
 
+    _allows_missing = True
     circuit_: Circuit
     _library = "pandas"
     _units: Units
     _table: TableVariables
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     @abstractmethod
     def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:

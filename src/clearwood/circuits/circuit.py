@@ -48,7 +48,7 @@ class Circuit(Result):
         if self.table is None:
             object.__setattr__(self, "table", TableVariables.plain(self.features))
 
-    def text(self, *, depth: int | None = None, most: int = 8) -> str:
+    def text(self, *, depth: int | None = None) -> str:
         """Describe the mixture components and the dependence between columns.
 
         First the pairs of columns with the strongest dependence, from 0 to 1: the
@@ -63,8 +63,6 @@ class Circuit(Result):
         depth : int, optional
             Depth to which nested components are shown. By default as many levels as fit
             on a page.
-        most : int, default=8
-            Maximum number of column groups listed per component.
 
         Returns
         -------
@@ -89,7 +87,7 @@ class Circuit(Result):
         """
         from clearwood.circuits.reading.words import describe
 
-        return describe(self, depth, most)
+        return describe(self, depth)
 
     def __str__(self) -> str:
         return self.text()

@@ -160,6 +160,7 @@ class SPNClassifier(ClassifierMixin, Estimator):
         "random_state": "no_validation",
     }
 
+    _allows_missing = True
     circuit_: Circuit
     classes_: np.ndarray
 
@@ -173,11 +174,6 @@ class SPNClassifier(ClassifierMixin, Estimator):
         self.network = network
         self.per_class = per_class
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     @fit_context
     @warned_once()

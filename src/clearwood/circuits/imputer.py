@@ -90,6 +90,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         "random_state": "no_validation",
     }
 
+    _allows_missing = True
     circuit_: Circuit
 
     def __init__(
@@ -104,11 +105,6 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         self.joint = joint
         self.n_draws = n_draws
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> SPNImputer:

@@ -29,8 +29,9 @@ from clearwood.exceptions import (
 )
 from clearwood.outcomes import OUTCOMES
 from clearwood.results import Result
-from clearwood.rules import RuleList, RuleSet
+from clearwood.rules import RuleSet
 from clearwood.rules.conditions import name_text
+from clearwood.rules.evaluation.overlap import best_overlap
 from clearwood.rules.rule import wrapped
 from clearwood.rules.rule_set import rules_of
 
@@ -348,40 +349,12 @@ def _compared(rules: RuleSet, encoded: np.ndarray, again: RuleSet, X: Any) -> Re
     # Its own encoding: a refitted ensemble may have other categories.
     table = again.encode(X)
     matches = again.matches_encoded(table)
-    lines, held = list(again.rules), matches
-    if isinstance(again, RuleList):
-        # One list may leave to the default rule what another has a rule for.
-        held = np.hstack([held, ~held.any(axis=1, keepdims=True)])
-        lines.append(again.otherwise)
-    shared = jaccard(rules.matches_encoded(encoded), held)
-    if rules.classes:
-        for i, rule in enumerate(rules.rules):
-            for j, other in enumerate(lines):
-                if rule.prediction != other.prediction:
-                    shared[i, j] = 0.0
     return Refit(
         again.predictions_by(matches),
-        shared.max(axis=1, initial=0.0),
+        best_overlap(rules, rules.matches_encoded(encoded), again, matches),
         tuple(again.features.names[d] for d in sorted(again.used_features)),
         again.n_rules,
     )
-
-
-def jaccard(one: np.ndarray, two: np.ndarray) -> np.ndarray:
-    """Jaccard index (rows in both over rows in either) for every pair of columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one, two = np.array([[1, 0], [1, 0]]), np.array([[1], [0]])
-    >>> jaccard(one, two)
-    array([[0.5],
-           [0. ]])
-    """
-    one, two = one.astype(np.float64), two.astype(np.float64)
-    both = one.T @ two
-    either = one.sum(axis=0)[:, None] + two.sum(axis=0) - both
-    return np.divide(both, either, out=np.zeros_like(both), where=either > 0)
 
 
 def _summary(

@@ -33,13 +33,9 @@ class _Binner(OneToOneFeatureMixin, TransformerMixin, Estimator):
 
     _parameter_constraints: dict[str, Any] = {}
 
+    _allows_missing = True
     cuts_: list[np.ndarray | None]
     intervals_: list[tuple[str, ...] | None]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _numeric_columns(
         self, X: Any, weight: np.ndarray

@@ -37,13 +37,9 @@ FAR = 1e6
 class BaseMetaTreeEstimator(Estimator):
     """Base class that validates data and updates sufficient statistics."""
 
+    _allows_missing = True
     _task: str
     leaf: Any
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         """Choose the structure and the priors, and learn all rows."""

@@ -63,16 +63,8 @@ def make_leaf(
 ) -> LeafModel:
     """Leaf model from the parameter of an estimator and the rows of its fit.
 
-    Parameters
-    ----------
-    leaf : "auto" or LeafModel
-    classes : ndarray or None
-        None in regression.
-    target, weight : ndarray of shape (n_rows,)
-    forest : bool
-        Whether many trees are averaged, so that each may be large.
-    lent : float
-        Pseudo-rows that a node of classes lends its children.
+    Without classes it is one of regression. In a ``forest`` many trees are averaged, so
+    that each may be large. Nodes of classes lend their children ``lent`` pseudo-rows.
     """
     n_classes = None if classes is None else len(classes)
     if isinstance(leaf, str) and leaf == "auto":

@@ -61,8 +61,8 @@ from clearwood.metatree.posterior.prior import (
 )
 from clearwood.metatree.posterior.structure import (
     Structure,
+    with_features,
     with_more_rows,
-    with_names,
 )
 from clearwood.metatree.reading.read_tree import MapTreeMixin
 
@@ -217,7 +217,7 @@ class _MetaTree(MapTreeMixin, BaseMetaTreeEstimator):
         if not isinstance(structure, Structure):
             searched, tried = True, getattr(structure, "max_features_", None)
             structure = from_sklearn_tree(structure)
-        structure = with_names(structure, X)
+        structure = with_features(structure, structure.coder.features.as_in(X))
         encoded = encoded_for(structure, leaf, X)
         rows = rows_for(structure, leaf, encoded)
 
@@ -313,10 +313,6 @@ class _MetaTree(MapTreeMixin, BaseMetaTreeEstimator):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
         return self.meta_tree_
 
-    def _predictive(self, X: Any) -> Predictive:
-        rows = self._rows(self._check_queries(X))
-        return self.meta_tree_.predictive(rows.codes, rows.x)
-
     def _map_rows(
         self, X: Any, function: Callable[[CodedRows], np.ndarray]
     ) -> np.ndarray:
@@ -333,7 +329,8 @@ class _MetaTree(MapTreeMixin, BaseMetaTreeEstimator):
         )
 
     def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:
-        yield slice(None), self._predictive(X)
+        rows = self._rows(self._check_queries(X))
+        yield slice(None), self.meta_tree_.predictive(rows.codes, rows.x)
 
     def to_ensemble(self) -> TreeEnsemble:
         """Write the averaged predictions into the leaves of one tree.

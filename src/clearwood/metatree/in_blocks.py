@@ -11,17 +11,7 @@ from clearwood._tables.learning import class_labels_of, sample_of, select_used_c
 def fit_table(estimator: Any, X: Any, y: Any, weight: Any, classes: Any) -> Any:
     """Fit to a sample, then replace its statistics by those of all rows.
 
-    Parameters
-    ----------
-    estimator : BaseMetaTreeEstimator
-    X, y, weight
-        As for :func:`open_rows`.
-    classes : array-like or None
-        All classes, if given.
-
-    Returns
-    -------
-    estimator
+    Tables, targets and weights are those of :func:`open_rows`.
     """
     sample, table = sample_of(X, y, weight)
     if table is None:

@@ -52,6 +52,12 @@ class Rule:
     frequency : float
         Only in a sum with ``stability``: the share of small trees that have the rule.
         NaN where unknown.
+    selected : tuple of int
+        Number of cross-fitting folds that selected the same rule, and number of folds;
+        empty where unknown. In each fold, rules are fitted to the labels of its
+        training rows; they are the same if they predict the same class and if the rows
+        that both cover are at least 80 % of those that either covers (the Jaccard
+        index).
     curve : SurvivalCurve or None
         Only for survival: the Kaplan-Meier curve of the rule, of which ``prediction``
         is the mean at the horizons.
@@ -66,6 +72,7 @@ class Rule:
     scores: tuple[float, ...] = ()
     weight: float = 1.0
     frequency: float = math.nan
+    selected: tuple[int, ...] = ()
     curve: SurvivalCurve | None = None
     statistics: RuleStatistics = RuleStatistics()
 
@@ -103,9 +110,13 @@ class Rule:
 
     @property
     def frequency_text(self) -> str:
-        """Share of the trees that have the rule; empty where unknown."""
-        known = not math.isnan(self.frequency)
-        return f"in {share_text(self.frequency)} of the trees" if known else ""
+        """How often the rule was selected; empty where unknown."""
+        known = []
+        if not math.isnan(self.frequency):
+            known.append(f"in {share_text(self.frequency)} of the trees")
+        if self.selected:
+            known.append("selected in {} of {} folds".format(*self.selected))
+        return ", ".join(known)
 
     @property
     def n_literals(self) -> int:
@@ -303,4 +314,5 @@ def statistics_text(rule: Rule, outcome: Outcome) -> list[str]:
         return []
     # Those of the curve, which other rows do not change.
     events = [rule.curve.events_text] if rule.curve and known.is_expected else []
-    return [known.rows_text, *events, *outcome.statistics_texts(known)]
+    rows = filter(None, [known.rows_text, rule.frequency_text])
+    return [*rows, *events, *outcome.statistics_texts(known)]

@@ -46,6 +46,12 @@ ROWS = {"rows": "support", "rows_assigned": "assigned"}
 KNOWN = ("frequency", "expected", *ROWS)
 """Written only where known."""
 
+SELECTED = codec.checked(
+    codec.tuple_of(codec.integer(0)),
+    lambda counts: len(counts) == 2 and counts[0] <= counts[1],
+    "a number of folds and the number of all folds",
+)
+
 ABOUT = codec.mapping_of(codec.NAME)
 
 # Whole documents
@@ -246,6 +252,7 @@ def rules_of(
         *[codec.Field("weight", WEIGHT)] * kind.has_weights,
         *(codec.Field(name, STATISTIC) for name in STATISTICS),
         *(codec.Field(k, codec.NUMBER, absent=codec.UNSET) for k in KNOWN),
+        codec.Field("selected", SELECTED, absent=codec.UNSET),
         codec.Field("curve", CURVE, absent=codec.UNSET),
         codec.Field("instead", codec.optional(label)),
         make=_rule_of,
@@ -267,8 +274,9 @@ def _values_of(rule: Rule) -> dict[str, Any]:
     for name in ("frequency", "expected"):
         if not math.isfinite(values[name]):
             values[name] = codec.UNSET
-    if rule.curve is None:
-        values["curve"] = codec.UNSET
+    for name in ("selected", "curve"):
+        if not values[name]:
+            values[name] = codec.UNSET
     for rows, weight in ROWS.items():
         if not math.isfinite(values[weight]) or values[rows] == values[weight]:
             values[rows] = codec.UNSET

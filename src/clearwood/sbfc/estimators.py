@@ -193,6 +193,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, Estimator):
     ['x0', 'x1', 'x2', 'x3', 'x5']
     """
 
+    _allows_missing = True
     _parameter_constraints: dict[str, Any] = {
         "sampler": [StrOptions({"auto", "exact", "collapsed", "exchange", "original"})],
         "preset": [None, StrOptions({"paper"})],
@@ -248,11 +249,6 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _setting(self, name: str) -> Any:
         """A parameter, or what "auto" means for it."""

@@ -34,8 +34,6 @@ class ExactPosterior(NamedTuple):
     signal_probability : ndarray of shape (d,)
     edge_probability : csr_array of shape (d, d)
         Posterior probability of an edge in either group; symmetric.
-    edge_in_signal : csr_array of shape (d, d)
-        Posterior probability of an edge between two signal features.
     sets : ndarray of bool of shape (n_sets, d)
         Signal features of each set, the most probable set first.
     set_probability : ndarray of shape (n_sets,)
@@ -44,19 +42,12 @@ class ExactPosterior(NamedTuple):
     log_evidence: float
     signal_probability: np.ndarray
     edge_probability: csr_array
-    edge_in_signal: csr_array
     sets: np.ndarray
     set_probability: np.ndarray
 
 
 def exact_posterior(scores: Scores, penalty: Penalty) -> ExactPosterior:
-    """Compute the posterior by summing over all graphs.
-
-    Parameters
-    ----------
-    scores : Scores
-        Scores of at most 16 features.
-    penalty : Penalty
+    """Compute the posterior by summing over all graphs, of at most 16 features.
 
     Examples
     --------
@@ -90,17 +81,12 @@ def exact_posterior(scores: Scores, penalty: Penalty) -> ExactPosterior:
     share = np.exp(log_joint[order] - log_joint[order[0]])
     n_sets = int((share > LEAST).sum())
     order, probability = order[:n_sets], share[:n_sets] / share[:n_sets].sum()
-    in_noise = edges_of_sets(log_weight[NOISE], everything - order, probability)
-    in_signal = edges_of_sets(log_weight[SIGNAL], order, probability)
+    edges = edges_of_sets(log_weight[NOISE], everything - order, probability)
+    edges += edges_of_sets(log_weight[SIGNAL], order, probability)
     return ExactPosterior(
         log_evidence=float(log_joint[order[0]] + np.log(share.sum())),
         signal_probability=product(probability, inside[order]),
-        edge_probability=csr_array(_both_ways(in_noise + in_signal)),
-        edge_in_signal=csr_array(_both_ways(in_signal)),
+        edge_probability=csr_array(edges + edges.T),
         sets=inside[order],
         set_probability=probability,
     )
-
-
-def _both_ways(lower: np.ndarray) -> np.ndarray:
-    return lower + lower.T

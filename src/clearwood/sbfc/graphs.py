@@ -97,9 +97,6 @@ class FeatureForest(Result):
             above = np.where(above < 0, -1, above[above])
         return "features are their own ancestors" if (above >= 0).any() else ""
 
-    def __str__(self) -> str:
-        return self.describe()
-
     def to_frame(self) -> pd.DataFrame:
         """Group and parent of each feature."""
         import pandas as pd
@@ -124,15 +121,9 @@ class FeatureForest(Result):
         child = np.flatnonzero(self.parent >= 0)
         return np.column_stack([child, self.parent[child]])
 
-    def describe(self, names: Sequence[str] | None = None) -> str:
-        """Text of the trees, indented; the first features without an edge on one line.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            By default those of the graph.
-        """
-        called = self.shown_names if names is None else names
+    def __str__(self) -> str:
+        """Trees, indented; the first features without an edge are on one line."""
+        names = self.shown_names
         children: dict[int, list[int]] = {}
         for child, parent in self.edges.tolist():
             children.setdefault(parent, []).append(child)
@@ -144,28 +135,14 @@ class FeatureForest(Result):
             below = [(j, 1) for j in reversed(roots) if j in children]
             while below:
                 j, depth = below.pop()
-                lines.append("  " * depth + str(called[j]))
+                lines.append("  " * depth + str(names[j]))
                 below += [(c, depth + 1) for c in reversed(children.get(j, []))]
-            alone = [str(called[j]) for j in roots if j not in children]
+            alone = [str(names[j]) for j in roots if j not in children]
             if len(alone) > MOST_NAMED:
                 alone[MOST_NAMED:] = [f"{len(alone) - MOST_NAMED:,} more"]
             if alone:
                 lines.append("  " + ", ".join(alone))
         return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Dict of plain types, for JSON.
-
-        Examples
-        --------
-        >>> FeatureForest([True, True, False], [-1, 0, -1]).to_dict()
-        {'n_features': 3, 'signal': [0, 1], 'edges': [[1, 0]]}
-        """
-        return {
-            "n_features": len(self.signal),
-            "signal": np.flatnonzero(self.signal).tolist(),
-            "edges": self.edges.tolist(),
-        }
 
 
 def log_posterior(graph: FeatureForest, scores: Scores, penalty: Penalty) -> float:

@@ -152,19 +152,8 @@ def leave_one_out(
 ) -> np.ndarray:
     """Class probabilities of training rows, each by the counts of all other rows.
 
-    Without a row only the conditional probabilities given its own class change.
-
-    Parameters
-    ----------
-    average : GraphAverage
-    table : CodedTable
-        All training rows.
-    smoothing, alpha
-        As in ``average_graphs``.
-    codes : ndarray of int of shape (n, d)
-        Levels of some training rows.
-    label : ndarray of int of shape (n,)
-        Their classes.
+    Without a row only the conditional probabilities given its own class change. The
+    table holds all training rows, codes and labels are those of some.
     """
     left = _log_conditionals(vars(average), table, smoothing, alpha, without=1.0)
     found = np.empty((len(label), table.n_classes))

@@ -104,21 +104,10 @@ def find_posterior(
     run: Run,
     rng: np.random.Generator,
 ) -> GraphPosterior:
-    """Compute the posterior over graphs.
+    """Compute the posterior over graphs, and draw graphs from it.
 
     ``"auto"`` is exact for few features; else collapsed, unless strong edges connect
     too many features; else by exchanges of edges.
-
-    Parameters
-    ----------
-    sampler : {"auto", "exact", "collapsed", "exchange", "original"}
-    problem : GraphProblem
-    n_graphs : int
-        Number of graphs to draw.
-    run : callable
-        Runs a sampler and returns its chains.
-    rng : Generator
-        Generator for the graphs.
     """
     scores, penalty, edges = problem
     is_auto, few = sampler == "auto", scores.table.n_features <= MOST_FEATURES

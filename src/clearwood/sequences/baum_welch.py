@@ -65,20 +65,11 @@ def baum_welch(
     *,
     keep: bool = False,
 ) -> Fitted:
-    """Maximize the posterior density of the parameters by EM.
+    """Maximize the posterior density of the parameters by EM, from starting values.
 
-    Parameters
-    ----------
-    observed : Observed
-    prior : SequencePrior
-    parameters : StateModel
-        Starting values.
-    n_iter : int
-        Maximum number of updates.
-    tol : float, default=0.0
-        Stop if an update gains less, per step of the sequences.
-    keep : bool, default=False
-        Whether to keep the current parameters after Ctrl-C, with a warning.
+    It stops after ``n_iter`` updates, or if one gains less than ``tol`` per step of the
+    sequences. With ``keep`` the current parameters are kept after Ctrl-C, with a
+    warning.
     """
     fitted = None
     try:

@@ -372,15 +372,13 @@ class HiddenMarkovModel(Estimator):
         X, lengths
             As in ``fit``.
         """
-        given = self._given(X, lengths)
-        return float(log_likelihoods(given).sum())
+        return float(log_likelihoods(self._given(X, lengths)).sum())
 
     def score_samples(
         self, X: Any, lengths: Sequence[int] | None = None
     ) -> tuple[float, np.ndarray]:
         """Log-likelihood, and smoothed state probabilities of every step."""
-        given = self._given(X, lengths)
-        smoothed, _, log_likelihood = smooth_states(given)
+        smoothed, _, log_likelihood = smooth_states(self._given(X, lengths))
         return float(log_likelihood.sum()), smoothed
 
     def predict_proba(self, X: Any, lengths: Sequence[int] | None = None) -> np.ndarray:
@@ -389,8 +387,7 @@ class HiddenMarkovModel(Estimator):
 
     def filter_proba(self, X: Any, lengths: Sequence[int] | None = None) -> np.ndarray:
         """Filtered probabilities P(state | steps so far), (n_steps, n_states)."""
-        given = self._given(X, lengths)
-        return filter_states(given)[0]
+        return filter_states(self._given(X, lengths))[0]
 
     def decode(
         self, X: Any, lengths: Sequence[int] | None = None
@@ -403,8 +400,7 @@ class HiddenMarkovModel(Estimator):
             Log probability of the paths and the data.
         states : ndarray of int of shape (n_steps,)
         """
-        given = self._given(X, lengths)
-        states, log_joint = most_probable_states(given)
+        states, log_joint = most_probable_states(self._given(X, lengths))
         return float(log_joint.sum()), states
 
     def predict(self, X: Any, lengths: Sequence[int] | None = None) -> np.ndarray:

@@ -62,7 +62,7 @@ def test_large_networks_are_cut(size):
     assert max(map(len, text.splitlines())) <= 110
     if size[0] > 3:
         same_lines(text)
-    few = wide(*size).text(depth=1, most=1)
+    few = wide(*size).text(depth=1)
     assert len(few.splitlines()) <= len(text.splitlines())
 
 

@@ -2,10 +2,12 @@
 
 Run once, in an environment with sklearn2pmml and the libraries that it supports:
 ``python make_pmml_files.py``. It writes the models, and what they predict for the rows
-of ``rows()``: values, or probabilities of the classes in their order.
+of ``rows()``: values, or probabilities of the classes in their order. Other random rows
+and another folder by ``python make_pmml_files.py SEED FOLDER``.
 """
 
 import json
+import sys
 from pathlib import Path
 
 import lightgbm
@@ -26,9 +28,9 @@ MISSING = ("hist", "xgboost", "lightgbm")
 """Beginnings of the names of models that accept missing values."""
 
 
-def rows(with_missing=False):
+def rows(with_missing=False, seed=0):
     """Numbers in sixteenths, so that float32 holds them."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         np.round(rng.normal(size=(120, 3)) * 16) / 16, columns=["age", "dose x", "w"]
     )
@@ -56,9 +58,9 @@ def models():
     yield "lightgbm_classifier", lightgbm.LGBMClassifier(**light), "two"
 
 
-def targets():
-    X = rows()
-    noise = np.random.default_rng(1).normal(size=len(X)) / 4
+def targets(seed):
+    X = rows(seed=seed)
+    noise = np.random.default_rng(seed + 1).normal(size=len(X)) / 4
     number = X["age"] + X["dose x"] * X["w"] + noise
     codes = np.digitize(number, [-0.5, 0.5])
     return {
@@ -70,22 +72,22 @@ def targets():
     }
 
 
-def main():
+def main(seed=0, folder=FOLDER):
     from sklearn2pmml import make_pmml_pipeline, sklearn2pmml
 
     answers = {}
     for name, model, target in models():
-        X = rows(name.startswith(MISSING))
-        model.fit(X, targets()[target])
+        X = rows(name.startswith(MISSING), int(seed))
+        model.fit(X, targets(int(seed))[target])
         pipeline = make_pmml_pipeline(
             model, active_fields=list(X.columns), target_fields=["y"]
         )
-        sklearn2pmml(pipeline, str(FOLDER / f"pmml-{name}.pmml"))
+        sklearn2pmml(pipeline, str(Path(folder, f"pmml-{name}.pmml")))
         is_class = hasattr(model, "predict_proba")
         found = model.predict_proba(X) if is_class else model.predict(X)
         answers[name] = np.asarray(found, dtype=np.float64).tolist()
-    (FOLDER / "pmml-answers.json").write_text(json.dumps(answers))
+    Path(folder, "pmml-answers.json").write_text(json.dumps(answers))
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from tests.metatree.exact import naive
+from tests.metatree.naive import path
 from tests.wording import refuses
 
 from clearwood.exceptions import InputError
@@ -324,8 +325,8 @@ def test_structure_of_the_best_tree_routes_as_it_reads():
     assert structure.feature.tolist() == breadth_first(questions)
     ends = structure.route(codes)
     for row, end in zip(codes, ends):
-        path = [int(structure.feature[node]) for node in structure.path(int(end))[:-1]]
-        assert path == [j for j, _ in naive.leaf_of(questions, row)]
+        asked = structure.feature[path(structure, int(end))[:-1]].tolist()
+        assert asked == [j for j, _ in naive.leaf_of(questions, row)]
 
 
 def test_lists_are_tables_too():

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.metatree.naive import path
 
 from clearwood.metatree import (
     CategoricalDirichlet,
@@ -70,8 +71,8 @@ def end_in(tree, asks, X):
     s = tree.structure
     ends = []
     for deepest in s.route(s.encode(X)):
-        path = s.path(int(deepest))
-        ends.append(next((n for n in path if n not in asks), int(deepest)))
+        nodes = path(s, int(deepest))
+        ends.append(next((n for n in nodes if n not in asks), int(deepest)))
     return np.array(ends)
 
 

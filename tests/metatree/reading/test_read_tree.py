@@ -140,14 +140,6 @@ def test_each_row_satisfies_one_end_only(case):
         assert (held == 1).all()
 
 
-@pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
-def test_the_tree_of_two_answers_says_the_same(case):
-    tree, X, _, reader = case
-    rows = probe(tree, X)
-    read = reader.map_tree_
-    assert read.to_tree().predict(rows).tolist() == read.predict(rows).tolist()
-
-
 def test_supports_are_the_rows(case):
     tree, X, classes, reader = case
     read = reader.map_tree_
@@ -290,7 +282,6 @@ def test_a_feature_asked_twice_leaves_no_empty_rules():
     read = read_tree(tree, tree.posterior().pruned(asks), classes=("a", "b"))
     assert read.n_leaves == 2
     assert read.predict([[0], [1], [5]]).tolist() == ["a", "b", "a"]
-    assert read.to_tree().predict([[0], [1], [5]]).tolist() == ["a", "b", "a"]
     assert str(read).count("then") == 2
 
 

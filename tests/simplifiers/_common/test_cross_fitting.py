@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from tests.wording import warns
+from tests.wording import same_lines, warns
 
 import clearwood as cw
 from clearwood.exceptions import InterruptedFitWarning
@@ -215,3 +215,31 @@ def test_estimates_of_rows_in_groups_hold_only_with_groups():
         )
     assert errors[True][0] > 0.2 and errors[True][1] < 0.5
     assert abs(errors[False][0]) < 0.1 and errors[False][1] > 0.9
+
+
+@pytest.mark.parametrize("method", ["RuleList", "DistilledTree", "AdditiveRules"])
+def test_folds_select_what_is_true_and_not_what_is_noise(method):
+    X = np.random.default_rng(0).normal(size=(N_ROWS, 4))
+    y = (X[:, 0] > 0).astype(int)
+    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
+    make = getattr(cw, f"{method}Classifier")
+    rules = make(forest, n_rules=2, n_synthetic=300, random_state=0).fit(X, y).rules_
+    assert rules.rules[0].selected == (5, 5)
+    same_lines(str(rules))
+    assert rules._repr_html_().count("selected in") == 1
+    X, y, _ = rows_of(0, N_ROWS, noise=True)
+    noise = make(forest, n_rules=5, learn_from="labels", random_state=0)
+    counts = [rule.selected[0] for rule in noise.fit(X, y).rules_.rules]
+    assert len(counts) > 1 and np.mean(counts) < 2
+
+
+def test_selected_folds_are_those_of_the_splitter_and_are_saved(tmp_path):
+    X, y, _ = rows_of(0, N_ROWS)
+    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
+    found = cw.RuleListClassifier(forest, n_rules=4, cv=4, **QUICK).fit(X, y).rules_
+    assert {rule.selected[1] for rule in found.rules} == {4}
+    found.save(tmp_path / "rules.json")
+    assert cw.load(tmp_path / "rules.json") == found
+    without = cw.RuleListClassifier(forest, n_rules=4, **QUICK).fit(X).rules_
+    assert [rule.selected for rule in without.rules] == [()] * len(without.rules)
+    assert "folds" not in str(without)

@@ -154,6 +154,7 @@ def test_files_pages_and_monitoring(found, tmp_path):
     assert "Aalen-Johansen" in page and "Kaplan-Meier" not in page
     assert 'data-label="Cause">2</td>' in page
     assert not cw.monitor(rules, X, y).signals
+    assert rules.target.endswith("cause 1")
 
 
 def test_rows_of_other_causes_are_refused(found, forest):

@@ -66,14 +66,7 @@ def find_dependence(
 
 
 def split_columns(slice_: Slice, **test: Any) -> Parts | None:
-    """Groups of dependent columns; None if they form one group.
-
-    Parameters
-    ----------
-    slice_ : Slice
-    **test
-        See `find_dependence`.
-    """
+    """Groups of dependent columns by `find_dependence`; None if they form one group."""
     group = find_dependence(slice_, **test).groups
     sizes = np.bincount(group)
     if len(sizes) == 1:

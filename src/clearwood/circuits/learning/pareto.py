@@ -35,28 +35,11 @@ def pareto_spn(
     thesis: bool = False,
     visible: bool = False,
 ) -> list[FrontPoint]:
-    """Grow circuits at random, and keep those that are not dominated.
+    """Grow circuits at random; those that are not dominated, by increasing size.
 
-    Ctrl-C ends the search with the front so far.
-
-    Parameters
-    ----------
-    table : LearningTable
-    n_iter : int
-        Number of circuits tried.
-    rng : Generator
-    seed : node, optional
-        Initial circuit; by default columns are independent.
-    thesis : bool, default=False
-        Whether discrete columns stay separate leaves, and a circuit is dropped only if
-        both larger and less likely than another one; see `dominates`.
-    visible : bool
-        Show progress.
-
-    Returns
-    -------
-    list of FrontPoint
-        In increasing order of size.
+    Ctrl-C ends the search with the front so far. It starts from the ``seed``, or from
+    independent columns. In the ``thesis`` discrete columns stay separate leaves, and
+    `dominates` is strict.
     """
     space = SearchSpace.from_table(table, trees=not thesis)
     front = [

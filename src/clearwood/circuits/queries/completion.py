@@ -108,12 +108,7 @@ def complete_best(
 ) -> tuple[np.ndarray, float, float]:
     """Most probable point of a node, its log density, and a bound of all others'.
 
-    Parameters
-    ----------
-    root : node
-    n_features : int
-    most : int
-        Maximum number of sets of points examined.
+    It examines at most ``most`` sets of points.
     """
     choice = choices(root)
     bounds = Bounds(root, choice)

@@ -58,19 +58,7 @@ def sample(
 def draw_missing(
     circuit: Circuit, values: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Draw the missing entries of rows jointly, given those that are present.
-
-    Parameters
-    ----------
-    circuit : Circuit
-    values : ndarray of shape (n_rows, n_features)
-        Encoded; NaN where an entry is missing.
-    rng : Generator
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_features)
-    """
+    """Draw the missing entries of rows jointly, given those that are present."""
     compiled = circuit.compiled
     parts = [
         _descend(compiled, block, np.arange(len(block.values)), rng)

@@ -103,18 +103,7 @@ class AnomalyScores(NamedTuple):
 
 
 def anomaly_scores(circuit: Circuit, values: np.ndarray) -> AnomalyScores:
-    """Log densities of rows, and of every entry with and without the others of its row.
-
-    Parameters
-    ----------
-    circuit : Circuit
-    values : ndarray of shape (n_rows, n_columns)
-        Encoded.
-
-    Returns
-    -------
-    AnomalyScores
-    """
+    """Log densities of rows, and of every entry with and without its row's others."""
     drawn = sample(circuit, N_DRAWS, np.random.default_rng(0))
     log_density = circuit.log_density(values)
     alone = marginal_log_density(circuit, values)

@@ -21,6 +21,7 @@ from clearwood.circuits.reading.anomalies import (
     top_entries,
 )
 from clearwood.circuits.reading.display import (
+    FARTHEST,
     circuit_from,
     dependence_order,
     strip_name,
@@ -53,9 +54,6 @@ MOST_SCORED = 2000
 
 MOST_COLUMNS, MOST_PAIRS, MOST_ROWS, MOST_ENTRIES, MOST_TABLES = 40, 20, 10, 3, 6
 """Maximum numbers of table rows, entries of a row, and tables of components."""
-
-FARTHEST = 1.5
-"""Deviation of the darkest colour in standard deviations."""
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 WIDTH, STEP = 88, 3
 """Characters per line, and per level of indentation."""
 
-MOST_MARKS, MOST_NAMES, MOST_PAIRS = 4, 6, 5
-"""Columns that mark a component, names of a group, and pairs of columns."""
+MOST_MARKS, MOST_NAMES, MOST_PAIRS, MOST_GROUPS = 4, 6, 5, 8
+"""Columns that mark a component, names of a group, pairs and groups of columns."""
 
 FEW_LINES, DEEPEST = 50, 4
 """Limits of the default depth: lines of parts, and nested components."""
@@ -44,16 +44,14 @@ MOST_COMPARED = 300
 LEAST_STRENGTH = 0.05
 
 
-def describe(circuit: Circuit, depth: int | None, most: int) -> str:
+def describe(circuit: Circuit, depth: int | None) -> str:
     """Text of a circuit; see ``Circuit.text``."""
-    if most < 1 or (depth is not None and depth < 1):
-        raise InputError(
-            f"depth is {depth!r} and most is {most!r}; expected at least 1 of each."
-        )
+    if depth is not None and depth < 1:
+        raise InputError(f"depth is {depth!r}; expected at least 1.")
     head = [_size(circuit), *_pairs(circuit)]
-    inside = _lines(circuit, 1 if depth is None else depth, most)
+    inside = _lines(circuit, 1 if depth is None else depth)
     while depth is None and inside.n_hidden and inside.depth < DEEPEST:
-        further = _lines(circuit, inside.depth + 1, most)
+        further = _lines(circuit, inside.depth + 1)
         if len(further.lines) > FEW_LINES:
             break
         inside = further
@@ -64,8 +62,8 @@ def describe(circuit: Circuit, depth: int | None, most: int) -> str:
     return "\n".join(head + inside.lines)
 
 
-def _lines(circuit: Circuit, depth: int, most: int) -> _Writer:
-    writer = _Writer(circuit, depth, most)
+def _lines(circuit: Circuit, depth: int) -> _Writer:
+    writer = _Writer(circuit, depth)
     writer.write(outline(circuit.root, depth, circuit.table.numbers), "", "")
     return writer
 
@@ -129,9 +127,9 @@ def strongest_pairs(strength: np.ndarray) -> list[tuple[int, int, float]]:
 class _Writer:
     """Lines of a text, and how much of the circuit they omit."""
 
-    def __init__(self, circuit: Circuit, depth: int, most: int) -> None:
+    def __init__(self, circuit: Circuit, depth: int) -> None:
         self.circuit, self.features = circuit, circuit.features
-        self.depth, self.most = depth, most
+        self.depth = depth
         self.lines: list[str] = []
         self.n_hidden = 0
 
@@ -161,7 +159,7 @@ class _Writer:
 
     def write_groups(self, part: CircuitPart, number: str, indent: str) -> None:
         together = [group for group in part.groups if len(group.columns) > 1]
-        for i, group in enumerate(together[: self.most]):
+        for i, group in enumerate(together[:MOST_GROUPS]):
             names = names_text(self.features, group.columns)
             if group.clusters:
                 self.add(f"- {names}: {len(group.clusters)} clusters:", indent)
@@ -169,7 +167,7 @@ class _Writer:
                 self.write_clusters(group, letter, indent + " " * STEP)
             else:
                 self.add(f"- {names}: {self.inside(group)}", indent)
-        hidden = together[self.most :]
+        hidden = together[MOST_GROUPS:]
         if hidden:
             self.n_hidden += sum(counts(group.node)[0] for group in hidden)
             many = _many(len(hidden), "more group")

@@ -55,11 +55,7 @@ def node_values(posterior: Posterior) -> np.ndarray:
 def as_ensemble(tree: TreeNodes, **about: Any) -> TreeEnsemble:
     """Ensemble of a single tree with predictions at its leaves.
 
-    Parameters
-    ----------
-    tree : TreeNodes
-    **about
-        ``features``, ``classes`` and ``source``.
+    ``about`` holds its ``features``, ``classes`` and ``source``.
     """
     classes = about["classes"]
     about = {
@@ -128,16 +124,7 @@ def binary_splits(structure: Structure, values: np.ndarray) -> TreeNodes:
     """Convert a structure to a tree of binary splits, with values at its leaves.
 
     A node with more than two branches, or at which some rows stop, becomes several
-    successive splits.
-
-    Parameters
-    ----------
-    structure : Structure
-    values : ndarray of shape (n_nodes, n_outputs)
-
-    Returns
-    -------
-    TreeNodes
+    successive splits. ``values`` are of shape (n_nodes, n_outputs).
     """
     tree = _BinarySplits(structure, values)
     # Content of a place: a node, and whether rows stop there.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -47,19 +48,13 @@ def ensemble_to_sklearn(ensemble: TreeEnsemble, *, forest: bool) -> Any:
     blank = kinds[1](n_estimators=1, bootstrap=False).fit(rows, labels)
     tree = blank.estimators_[0]
     blank.estimators_ = [
-        _filled(_copy(tree), ensemble, threshold, t, own_labels=False)
+        _filled(copy(tree), ensemble, threshold, t, own_labels=False)
         for t in range(ensemble.n_trees)
     ]
     blank.n_estimators = ensemble.n_trees
     if classes is not None:
         blank.classes_ = np.array(classes)
     return blank
-
-
-def _copy(tree: Any) -> Any:
-    new = type(tree)()
-    vars(new).update(vars(tree))
-    return new
 
 
 def _thresholds(ensemble: TreeEnsemble) -> np.ndarray:

@@ -15,6 +15,7 @@ from clearwood._numeric import product
 from clearwood.distributions import LeafModel
 from clearwood.distributions.moments import moments_of, sums_about
 from clearwood.exceptions import InputError
+from clearwood.metatree.posterior.meta_tree import check_rows
 
 
 class SplitPrior(NamedTuple):
@@ -135,15 +136,7 @@ def merge_rows(
     n_values: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Merge rows with equal codes; features by rows, and their statistics."""
-    y = leaf_model.check_target(y)
-    weight = np.ones(len(y)) if weight is None else np.asarray(weight, np.float64)
-    if len(y) != len(codes) or weight.shape != y.shape:
-        raise InputError(
-            f"Found {len(codes)} rows of codes, {len(y)} targets and weights of the "
-            f"shape {weight.shape}; pass one of each per row."
-        )
-    if not np.isfinite(weight).all() or (weight < 0).any():
-        raise InputError("sample_weight must be finite and not negative.")
+    y, weight = check_rows(leaf_model, len(codes), y, weight)
     if np.prod(n_values.astype(np.float64)) < 2**62:
         place = np.cumprod(np.append(1, n_values[:-1]))
         key = (codes.astype(np.int64) * place).sum(axis=1)

@@ -100,25 +100,8 @@ def grow_ensemble(
     """Fit a scikit-learn model, with splits on category sets for categorical features.
 
     Categories are ordered by their mean target, which for a single split is equivalent
-    to trying all sets for two classes and for squared error.
-
-    Parameters
-    ----------
-    encoded : ndarray of shape (n_rows, n_features)
-        Result of ``features.encode``.
-    features : FeatureSpace
-    target : ndarray of shape (n_rows,)
-        Class numbers, or values.
-    weight : ndarray of shape (n_rows,)
-    model : estimator
-        A tree or forest of scikit-learn; it is fitted.
-    classes : ndarray, optional
-        Class labels.
-
-    Returns
-    -------
-    TreeEnsemble
-        Missing values go where scikit-learn sends them.
+    to trying all sets for two classes and for squared error. Missing values go where
+    scikit-learn sends them. The target is of class numbers if there are classes.
     """
     check_finite(encoded, features.names)
     columns, ranks = encoded.copy(), {}

@@ -90,17 +90,7 @@ def grow_tree(
 ) -> Grown:
     """Grow a CART on some rows, which also determine where missing values go.
 
-    Parameters
-    ----------
-    rows : GrowingRows
-    features : FeatureSpace
-    classes : ndarray or None
-    model : DecisionTreeClassifier or DecisionTreeRegressor
-    missing : {"evidence", "branch"}
-    split_prior : float
-    leaf : LeafModel
-        It, and the prior of this power, decide where missing values go by evidence.
-    power : int
+    Where they go by evidence is decided by the leaf model and the prior of this power.
     """
     encoded, target, weight, x = rows
     ensemble = grow_ensemble(encoded, features, target, weight, model, classes)

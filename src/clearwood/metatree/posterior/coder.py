@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -40,10 +39,6 @@ class BinCoder:
         """Code of a missing value."""
         return self.bins.missing_bin(feature)
 
-    def encode(self, X: Any) -> np.ndarray:
-        """Codes of a table, of shape (n_rows, n_features)."""
-        return self.bins.transform(X)
-
     def codes_of(self, encoded: np.ndarray) -> np.ndarray:
         """Codes of a table encoded by ``features.encode``."""
         return self.bins.transform_encoded(encoded)
@@ -64,7 +59,7 @@ class ValueCoder:
     Examples
     --------
     >>> coder = ValueCoder(FeatureSpace.numeric(2), np.array([2, 3]))
-    >>> coder.encode([[0, 2], [None, 7]]).tolist()
+    >>> coder.codes_of(np.array([[0, 2], [np.nan, 7]])).tolist()
     [[0, 2], [2, 4]]
     """
 
@@ -79,10 +74,6 @@ class ValueCoder:
     def missing_code(self, feature: int) -> int:
         """Code of a missing value."""
         return int(self.n_values[feature])
-
-    def encode(self, X: Any) -> np.ndarray:
-        """Codes of a table, of shape (n_rows, n_features)."""
-        return self.codes_of(self.features.encode(X))
 
     def codes_of(self, encoded: np.ndarray) -> np.ndarray:
         """Codes of a table encoded by ``features.encode``."""

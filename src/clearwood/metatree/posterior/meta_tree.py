@@ -250,7 +250,7 @@ class MetaTree:
 
         ``structure``: the same, with the kinds of their numeric columns.
         """
-        y, weight = self._check_rows(ends, y, weight)
+        y, weight = check_rows(self.model, len(ends), y, weight)
         known = self._state
         structure = known.structure if structure is None else structure
         if self._are_few(ends) and structure is known.structure:
@@ -332,7 +332,7 @@ class MetaTree:
         """
         ends = self.structure.route(codes)
         gone = self.model.no_rows(self.structure.n_nodes)
-        y, weight = self._check_rows(ends, y, weight)
+        y, weight = check_rows(self.model, len(ends), y, weight)
         self.model.add_rows(gone, ends, y, weight, x)
         state = self._state
         rows = state.rows
@@ -374,7 +374,7 @@ class MetaTree:
             Log density of each row given all rows before it.
         """
         ends = self.structure.route(codes)
-        y, _ = self._check_rows(ends, y, None)
+        y, _ = check_rows(self.model, len(ends), y, None)
         model, s = self.model, self.structure
         if model.lent:
             # A row affects all nodes below those on its path.
@@ -394,22 +394,6 @@ class MetaTree:
         log_density = predict_at(self.current(), at).log_density(value)
         self.update_at(at, value)
         return float(log_density[0])
-
-    def _check_rows(
-        self, ends: np.ndarray, y: Any, weight: Any
-    ) -> tuple[np.ndarray, np.ndarray]:
-        y = self.model.check_target(y)
-        if weight is None and len(y) == len(ends):
-            return y, np.ones(1)
-        weight = np.asarray(1.0 if weight is None else weight, dtype=np.float64)
-        if len(y) != len(ends) or weight.shape != y.shape:
-            raise InputError(
-                f"Found {len(ends)} rows of codes, {len(y)} targets and weights of "
-                f"the shape {weight.shape}; pass one of each per row."
-            )
-        if not np.isfinite(weight).all() or (weight < 0).any():
-            raise InputError("weight must be finite and not negative.")
-        return y, weight
 
     # Posterior
 
@@ -456,6 +440,24 @@ class MetaTree:
         batches = rows_at_a_time(len(codes), width, self.model)
         parts = [self.predictive(codes[rows]).probabilities() for rows in batches]
         return np.concatenate(parts)
+
+
+def check_rows(
+    model: LeafModel, n_rows: int, y: Any, weight: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Validate targets and weights of rows; one weight of 1 where there are none."""
+    y = model.check_target(y)
+    if weight is None and len(y) == n_rows:
+        return y, np.ones(1)
+    weight = np.asarray(1.0 if weight is None else weight, dtype=np.float64)
+    if len(y) != n_rows or weight.shape != y.shape:
+        raise InputError(
+            f"Found {n_rows} rows of codes, {len(y)} targets and weights of the shape "
+            f"{weight.shape}; pass one of each per row."
+        )
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        raise InputError("Weights must be finite and not negative.")
+    return y, weight
 
 
 def _arrays_of(state: Learned) -> tuple[Any, ...]:

@@ -404,14 +404,14 @@ class Posterior:
         return nodes[ways], weight
 
 
-def tree_weights(log_evidence: Any, prior: Any = None) -> np.ndarray:
+def tree_weights(log_evidence: Any) -> np.ndarray:
     """Posterior probabilities of several T_max, from their evidence on the same data.
+
+    They are equally probable a priori.
 
     Parameters
     ----------
     log_evidence : array-like of shape (n_trees,)
-    prior : array-like of shape (n_trees,), optional
-        Uniform by default.
 
     Returns
     -------
@@ -423,8 +423,4 @@ def tree_weights(log_evidence: Any, prior: Any = None) -> np.ndarray:
     >>> tree_weights([math.log(0.3), math.log(0.1)])
     array([0.75, 0.25])
     """
-    log_weight = np.asarray(log_evidence, dtype=np.float64)
-    if prior is not None:
-        with np.errstate(divide="ignore"):
-            log_weight = log_weight + np.log(prior)
-    return special.softmax(log_weight)
+    return special.softmax(np.asarray(log_evidence, dtype=np.float64))

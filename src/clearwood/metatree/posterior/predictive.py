@@ -54,10 +54,7 @@ class Predictive:
 
     def mean(self) -> np.ndarray:
         """Mean per row, of shape (n_rows,)."""
-        return self._mean()[self.mixture]
-
-    def _mean(self) -> np.ndarray:
-        return _mix(self.weight, self.model.mean(self.stats, self.x))
+        return _mix(self.weight, self.model.mean(self.stats, self.x))[self.mixture]
 
     def variance(self) -> np.ndarray:
         """Variance per row; infinite where a leaf has none."""

@@ -112,15 +112,8 @@ def make_prior(
 ) -> np.ndarray:
     """Prior g of each node, from the parameters of an estimator.
 
-    Parameters
-    ----------
-    prior : {"auto", "constant", "search-corrected"}
-    g : float or array-like
-    structure : Structure or BareTree
-    searched : bool
-        Whether the structure was searched on the rows to be learned.
-    count_searched : callable
-        Number of candidates for ``search_corrected_prior``; called only for that.
+    ``searched`` is whether the structure was searched on the rows to be learned; the
+    candidates of the search are counted only if the prior depends on them.
     """
     check_prior(prior)
     if prior == "constant" or (prior == "auto" and not searched):

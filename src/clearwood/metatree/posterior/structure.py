@@ -221,13 +221,6 @@ class Structure(TreeShape):
         child[-1] = self.missing_child[node]
         return child
 
-    def path(self, node: int) -> list[int]:
-        """Nodes on the path from the root to a node, inclusive."""
-        nodes = [node]
-        while self.parent[nodes[-1]] >= 0:
-            nodes.append(int(self.parent[nodes[-1]]))
-        return nodes[::-1]
-
     def same_as(self, other: Structure) -> bool:
         """Whether two structures have the same splits at the same nodes."""
         return self is other or (
@@ -277,11 +270,6 @@ class BareTree(TreeShape):
     def same_as(self, other: BareTree) -> bool:
         """Whether two trees have the same shape."""
         return np.array_equal(self.first_child, other.first_child)
-
-
-def with_names(structure: Structure, X: Any) -> Structure:
-    """Structure with the column names of a table."""
-    return with_features(structure, structure.coder.features.as_in(X))
 
 
 def features_of_both(structure: Structure, features: FeatureSpace) -> Structure:

@@ -22,7 +22,6 @@ from clearwood.results import Result
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.rule import Rule, statistics_text, wrapped
 from clearwood.rules.rule_kinds import RuleList
-from clearwood.rules.tree import Question, Tree
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,26 +197,6 @@ class AnnotatedTree(Result):
                 found[node.parent].append(position)
         return tuple(map(tuple, found))
 
-    def to_tree(self) -> Tree:
-        """Equivalent :class:`~clearwood.rules.Tree` of binary splits.
-
-        A node with more than two children becomes several splits.
-        """
-        built: dict[int, Question | Rule] = {}
-        for position in range(len(self.nodes) - 1, -1, -1):
-            children = self.children[position]
-            if not children:
-                built[position] = self.nodes[position].rule
-                continue
-            answers = [self.nodes[child].condition for child in children]
-            below = built[children[-1]]
-            for i in range(len(children) - 2, -1, -1):
-                yes, no = answers[i], _either(answers[i + 1 :])
-                assert yes is not None
-                below = Question(yes, no, built[children[i]], below)
-            built[position] = below
-        return Tree(built[0], self.features, self.classes)
-
     def __str__(self) -> str:
         return tree_text(self)
 
@@ -255,25 +234,6 @@ def _is_reachable(end: TreeNode) -> bool:
 def _is_empty(end: TreeNode) -> bool:
     """Whether it is for rows that stop, and there were none."""
     return end.stopped and end.rule.statistics.support == 0
-
-
-def _either(conditions: Sequence[Any]) -> Condition:
-    """Disjunction of conditions on a feature."""
-    if isinstance(conditions[0], CategorySet):
-        return CategorySet(
-            conditions[0].feature,
-            tuple(sorted(code for c in conditions for code in c.codes)),
-            any(c.missing for c in conditions),
-            any(c.unseen for c in conditions),
-        )
-    # Neighbouring intervals; "is missing" has no numbers between its bounds.
-    numbers = [c for c in conditions if c.low < math.inf] or conditions
-    return replace(
-        conditions[0],
-        low=min(c.low for c in numbers),
-        high=max(c.high for c in numbers),
-        missing=any(c.missing for c in conditions),
-    )
 
 
 # Text and HTML

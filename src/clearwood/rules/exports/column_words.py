@@ -13,6 +13,11 @@ ROWS: dict[str, str] = {
     "sum": "{} that satisfy the rule",
     "average": "{} that satisfy the rule",
 }
+SELECTED = (
+    "; and in how many folds of cross-validation the same rule was selected: one that "
+    "predicts the same class, and whose rows shared with this rule are at least 80 % "
+    "of the rows that either covers"
+)
 WEIGHT = "Weight of the rule in the average"
 AGREEMENT = (
     "Fidelity to the model on the rows that the rule predicts, 1 is perfect: one minus "
@@ -75,6 +80,8 @@ def column_words(
     """
     words = {"Weight": WEIGHT} if rules.has_weights else {}
     words["Rows"] = ROWS[rules.combine].format(counted)
+    if any(rule.selected for rule in rules):
+        words["Rows"] += SELECTED
     if not rules.rules_predict:
         return words
     if has_agreement:

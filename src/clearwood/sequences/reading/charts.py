@@ -27,19 +27,7 @@ def two_lines(
 ) -> Chart:
     """Chart of two lines, with a y axis from 0, or from below for negative values.
 
-    Parameters
-    ----------
-    title : str
-    x : sequence of float
-    lines : two sequences of float
-    names : two str
-        Labels of the lines.
-    axes : (Axis, str)
-        The x axis, and the label of the y axis.
-    dots : float
-        Diameter of the points.
-    marks : sequence of Mark
-        Additional marks.
+    ``axes`` are the x axis and the label of the other, ``dots`` the diameter of points.
     """
     own = [
         Points(x, y, style, name, look, dots, shape, 1.5)

@@ -73,13 +73,7 @@ class StateAutomaton:
 
 
 def unseen_share(automaton: StateAutomaton, trace: NetworkTrace) -> float:
-    """Share of held-out steps at which the automaton, alone, meets an unseen pair.
-
-    Parameters
-    ----------
-    automaton : StateAutomaton
-    trace : NetworkTrace
-    """
+    """Share of held-out steps at which the automaton, alone, meets an unseen pair."""
     alone = automaton.run(trace.codes, trace.starts)
     held_out = np.flatnonzero(trace.is_held_out & (trace.age > 0))
     times = automaton.counts[alone[held_out - 1], trace.codes[held_out]]

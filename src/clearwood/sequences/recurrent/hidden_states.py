@@ -270,8 +270,12 @@ def _states_of_cell(lstm_state: str, output: Any) -> np.ndarray:
         raise ModelError(
             f"The recurrent cell got {len(states[0])} sequences at once, expected one."
         )
-    chosen = {"h": states[:1], "c": states[1:], "both": states}[lstm_state]
+    chosen = _chosen(lstm_state, states)
     return np.hstack([unwrapped(state).reshape(1, -1) for state in chosen])
+
+
+def _chosen(lstm_state: str, states: tuple[Any, ...]) -> tuple[Any, ...]:
+    return {"h": states[:1], "c": states[1:], "both": states}[lstm_state]
 
 
 def _states_of_steps(
@@ -285,8 +289,7 @@ def _states_of_steps(
     for step in x.split(1, dim=int(layer.module.batch_first and x.dim() == 3)):
         # Past the hook, which would see this call too.
         _, after = layer.module.forward(step, after)
-        states = after if isinstance(after, tuple) else (after,)
-        chosen = {"h": states[:1], "c": states[1:], "both": states}[lstm_state]
+        chosen = _chosen(lstm_state, after if isinstance(after, tuple) else (after,))
         lines.append(np.hstack([unwrapped(s[layer.depth]).ravel() for s in chosen]))
     return np.array(lines)
 

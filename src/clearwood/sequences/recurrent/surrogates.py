@@ -62,16 +62,8 @@ def fit_surrogate(
 ) -> Surrogate:
     """Cluster the vectors, count transitions, and merge equivalent states.
 
-    Parameters
-    ----------
-    trace : NetworkTrace
-    places : ndarray of shape (n_steps, n_coordinates)
-        The vectors, in coordinates with meaningful distances.
-    n_clusters : int
-    quantizer : {"kmeans", "hmm"}
-    tolerance : float
-        Accepted loss of explained share.
-    rng : Generator
+    ``places`` are the vectors in coordinates with meaningful distances; ``tolerance``
+    is the accepted loss of explained share.
     """
     some = trace.training(MOST_MERGED)
     no_state = np.zeros(len(some.codes), dtype=np.int64)

@@ -107,16 +107,10 @@ def read_sequences(
 ) -> NetworkTrace:
     """Run a network over sequences.
 
-    Parameters
-    ----------
-    reader : callable
-    sequences : sequence of ndarray of int
-    test_size : float
-        Share of the steps, at the end: whole sequences, or of a single one its end.
-    cells : sequence of ndarray, optional
-        Input of the network; by default the codes of the sequences.
-    n_read : int, optional
-        Number of symbols, if outputs are labels.
+    ``test_size`` is the share of the steps that are held out: whole sequences at the
+    end, or the end of a single one. ``cells`` are the input of the network, by default
+    the codes of the sequences. ``n_read`` is the number of symbols if outputs are
+    labels.
     """
     states, log_proba = [], []
     for number, own in enumerate(sequences if cells is None else cells):

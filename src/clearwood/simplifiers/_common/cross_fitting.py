@@ -32,6 +32,7 @@ from clearwood.rules.building.new_rows import (
     with_expectations,
     with_slope,
 )
+from clearwood.rules.evaluation.overlap import with_selection
 
 if TYPE_CHECKING:
     from clearwood.simplifiers._common.base import BaseRuleExtractor
@@ -76,7 +77,8 @@ def cross_fit(
     shrinkage : dict of str to float
         The estimated numbers.
     with_estimates : callable
-        Returns given rules with estimates for new rows.
+        Returns given rules with estimates for new rows, and with the number of folds
+        that selected each.
     """
     is_sum, is_class = isinstance(method.rules_, RuleSum), bool(training.classes)
     # The constant of a sum was not searched for.
@@ -93,14 +95,17 @@ def cross_fit(
             stacklevel=6,
         )
         return None
+    with_estimates: Change
     if is_sum:
         slope = learn_slope([(rules, rows) for rules, _, rows in parts])
-        return {"slope": slope}, partial(with_slope, slope=slope)
-    shrinkage = fit_shrinkage(
-        [evaluate_apart(*part) for part in parts], training.outcome
-    )
-    with_estimates = partial(with_expectations, training=training, shrinkage=shrinkage)
-    return shrinkage.means(), with_estimates
+        found, with_estimates = {"slope": slope}, partial(with_slope, slope=slope)
+    else:
+        evaluated = [evaluate_apart(*part) for part in parts]
+        known = fit_shrinkage(evaluated, training.outcome)
+        found = known.means()
+        with_estimates = partial(with_expectations, training=training, shrinkage=known)
+    refits, rows = [rules for rules, _, _ in parts], training.encoded[:MOST_ROWS]
+    return found, lambda rules: with_selection(with_estimates(rules), refits, rows)
 
 
 def left_out_parts(

@@ -136,7 +136,9 @@ class _SurvivalRules(BaseSizePath):
 
     def _fit_rows(self, X: Any, y: Any, *more: Any, table: Any = None) -> Any:
         super()._fit_rows(X, y, *more, table=table)
-        self.rules_ = self.rules_.with_target("survival")
+        has_causes = self._outcome.n_causes > 1  # type: ignore[attr-defined]
+        name = "freedom from cause 1" if has_causes else "survival"
+        self.rules_ = self.rules_.with_target(name)
         return self
 
     def predict_survival_function(self, X: Any, times: Any) -> np.ndarray:
