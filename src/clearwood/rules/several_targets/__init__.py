@@ -259,7 +259,9 @@ class MultiOutputRules(Result):
         return "\n".join(map(wrapped, [*lines, last]))
 
     def _page(self) -> tuple[str, dict[str, Any]]:
-        lines, n_rows, has_means = [], [], False
+        lines: list[OfRows] = []
+        n_rows: list[float] = []
+        has_means = False
         for place, rule in enumerate(self.lists[0]):
             known, cells = rule.statistics, self._cells(place)
             has_means |= any(mean for *_, mean in cells)
