@@ -214,7 +214,7 @@ def test_what_stands_around_an_ensemble_is_asked_itself(name):
     np.testing.assert_array_equal(asked.predict(X), model.predict(X))
 
 
-def test_classifiers_of_several_targets_are_refused():
+def test_several_classes_at_once_are_refused():
     model = MultiOutputClassifier(FOREST).fit(X, np.column_stack([Y, 1 - Y]))
     with refuses(ClearwoodError):
         cw.simplify(model, X)
