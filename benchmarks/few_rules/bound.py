@@ -170,7 +170,7 @@ def sums(training, grid, pool, most):
         said = found.predict(grid)
         if training.classes:
             right = goal.scores[np.arange(len(said)), said]
-            lost = goal.share @ (goal.scores.max(axis=1) - right)
+            lost = (goal.scores.max(axis=1) - right).sum()
         else:
             lost = goal.share @ (goal.target[:, 0] - said) ** 2
         yield len(found.boxes) + 1, float(lost)
