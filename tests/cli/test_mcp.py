@@ -115,6 +115,25 @@ def test_rules_are_complete_or_state_what_they_omit(server):
     refused(server, "rules", max_tokens=5)
 
 
+def test_survival_rules_of_few_rows_have_no_statistics(tmp_path):
+    X = pd.DataFrame({"dose": np.r_[np.full(3, 0.9), np.linspace(0, 0.7, 57)]})
+    y = pd.DataFrame(
+        {"died": np.arange(60) % 3 < 2, "time": np.arange(60) * 7 % 60 / 10}
+    )
+    rules = cw.DistilledTreeSurvival(
+        lambda X: np.where(np.asarray(X)[:, 0] > 0.8, 0.1, 0.9), horizons=3.0,
+        n_rules=2, min_samples_leaf=1, n_synthetic=0, random_state=0,
+    ).fit(X, y).rules_  # fmt: skip
+    assert "3 rows" in str(rules)
+    rules.save(tmp_path / "rules.json")
+    server = served(tmp_path / "rules.json")
+    told = answer(server, "rules")
+    assert "(3 rows" not in told and "57 rows" in told
+    assert told.count("survival ") == 2
+    explained = answer(server, "explain", row={"dose": 0.3})
+    assert explained["words"].startswith("survival ") and explained["words"] in told
+
+
 @pytest.mark.parametrize("row", [ROW, {"dose": None, "ward": "west", "name": "x"}])
 def test_explanations_are_those_of_python(server, row):
     told = answer(server, "explain", row=row, fixed=["ward"])

@@ -1,5 +1,6 @@
 """Rules for quantiles and for effects of treatments, by ``simplify``."""
 
+import pickle
 import re
 
 import numpy as np
@@ -218,8 +219,17 @@ def test_effects_are_evaluated_on_scores(effects, tmp_path):
     )
     cw.report(effects, tmp_path / "page.html", X=X, y=scores, model=older)
     assert Effect.error[1:] in (tmp_path / "page.html").read_text("utf-8")
-    errors = cw.difference(effects, older, X, scores).errors
-    assert errors["old"].value == pytest.approx(np.mean(np.abs(scores - predicted)))
+    for pair in ((effects, older), (older, older)):
+        with refuses(InputError):
+            cw.difference(*pair, X, scores)
+    for plain in (pd.Series(scores), scores.tolist(), np.concatenate([scores])):
+        with refuses(InputError):
+            effects.evaluate(X, plain)
+        marked = cw.EffectScores(plain)
+        assert effects.evaluate(X, marked) == effects.evaluate(X, scores)
+    assert type(pickle.loads(pickle.dumps(scores))) is cw.EffectScores
+    with refuses(InputError):
+        cw.EffectScores([[1.0, 2.0]])
     # Computations return plain numbers, which are no scores.
     assert type(2 * scores) is np.ndarray and type(scores.mean()) is np.float64
     with refuses(InputError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from functools import wraps
 from inspect import getdoc
@@ -16,6 +17,7 @@ from clearwood.cli.errors import one_line, plain_warnings
 from clearwood.cli.evaluation import evaluate_rules, scores_as_dict
 from clearwood.cli.inputs import read_new_rows, read_saved
 from clearwood.exceptions import ClearwoodError, InputError
+from clearwood.rules.evaluation.statistics import RuleStatistics
 
 Cells = dict[str, int | float | str | bool | None]
 """Cells by column, as in JSON; None is missing."""
@@ -92,10 +94,10 @@ class Tools:
 
         With max_tokens, a shorter text that states what it omits.
         """
-        has_curves = bool(self.saved.outcome.horizons)  # Too long for a prompt.
-        return str(
-            self.saved.to_text() if has_curves else self.saved.to_prompt(max_tokens)
-        )
+        if not self.saved.outcome.horizons:
+            return str(self.saved.to_prompt(max_tokens))
+        # Curves are too long for a prompt.
+        return str(_without_few(self.saved).to_text())
 
     def explain(self, row: Cells, fixed: list[str] | None = None) -> dict[str, Any]:
         """Predict one row: the rule that applies, reasons, and counterfactuals.
@@ -198,6 +200,21 @@ class Tools:
             f"{name!r} is no allowed file; these are {known}. For another one the "
             "server must be started with --allow."
         )
+
+
+def _without_few(rules: Any) -> Any:
+    """The rules, of those of few rows or events without statistics of these."""
+
+    def shown(rule: Any) -> Any:
+        known = rule.statistics
+        counts = [known.rows, known.rows_assigned]
+        if rule.curve:
+            counts += [one.events for one in rule.curve.causes]
+        few = any(map(is_few, counts))
+        return replace(rule, statistics=RuleStatistics()) if few else rule
+
+    kept = tuple(map(shown, rules.rules))
+    return replace(rules, rules=kept, otherwise=shown(rules.otherwise))
 
 
 def _cell(name: str, cell: Any, kind: str | None) -> Any:

@@ -206,7 +206,7 @@ def check_survival(
     codes = np.asarray(y[event]).astype(np.int64)
     found = max(int(codes.max(initial=0)), 1)
     if found > 1 and (n_causes or 1) == 1 and event != "cause" and codes.all():
-        used = " and ".join(map(str, np.unique(codes)))
+        used = ", ".join(map(str, np.unique(codes)))
         raise InputError(
             f"{name} has the codes {used} in {event!r}, and no 0. If one of them is a "
             "censored row, as 1 is where 1 = censored and 2 = dead, recode it: 0 = "

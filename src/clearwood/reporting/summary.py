@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from clearwood._html.disclosure import MIN_ROWS, OfRows, disclosed, is_few
@@ -288,6 +289,8 @@ def _tree(result: Any, table: Table | None, row: Any) -> OfRows | None:
     if table is not None:
         rows, known = table.rows, table.of_model if table.y is None else table.y
     tree = draw_tree(result, rows, known, row=way)
+    if tree.dots and table is not None and table.y is None:
+        tree = replace(tree, dots="mean prediction of the model")
     return OfRows(summarize_tree(tree), *(node.rows for node in tree.nodes))
 
 
