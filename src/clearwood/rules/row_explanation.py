@@ -341,9 +341,7 @@ def _explain_row(
     rule = None if predicting is None else int(predicting[0]) + 1
     found = rules.aggregate(matches).reshape(-1).tolist()
     has_changes = bool(rules.classes) or rule is not None
-    words = ""
-    if rule is not None and rules[rule - 1].curve:
-        words = rules.outcome.words_of(rules[rule - 1])
+    own = None if rule is None else rules[rule - 1]
     return Explanation(
         rules.target,
         rules.predictions_by(matches).tolist()[0],
@@ -353,7 +351,7 @@ def _explain_row(
         smallest_changes(rules, row, texts, fixed, steps) if has_changes else (),
         rules.combine,
         rules.default_text,
-        words=words,
+        words=rules.outcome.words_of(own) if own and own.curve else "",
     )
 
 
@@ -409,9 +407,8 @@ def _totals_text(explanation: Explanation) -> str:
 
 def _lines(explanation: Explanation) -> list[str]:
     """The text, line by line."""
-    lines = [explanation.title]
-    if explanation.words:
-        lines.append(f"  {explanation.words}")
+    words = explanation.words
+    lines = [explanation.title] + [f"  {words}"] * bool(words)
     if explanation.rule is None:
         lines += _sum_lines(explanation)
     else:

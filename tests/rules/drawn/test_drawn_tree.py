@@ -27,7 +27,7 @@ from clearwood.rules.drawn.layout import (
     WIDTH,
     lay_out,
 )
-from clearwood.rules.drawn.nodes import draw_tree
+from clearwood.rules.drawn.nodes import PREDICTED_DOTS, draw_tree
 from clearwood.rules.drawn.page import summarize_tree
 from clearwood.rules.drawn.strips import make_strip
 
@@ -230,7 +230,7 @@ def test_dots_name_their_statistic():
         drawn = draw_tree(replace(rules, outcome=outcome), X, cw.EffectScores(y))
         page = render("rules/drawn/tree.html", tree=summarize_tree(drawn))
         assert f"Dots: {words}." in page
-    assert draw_tree(rules, X).dots == "mean prediction of target"
+    assert draw_tree(rules, X).dots == PREDICTED_DOTS.format("target")
     assert draw_tree(*wine()).dots == ""
 
 
