@@ -463,7 +463,13 @@ def test_a_ranking_model_is_explained_by_its_scores_within_queries(tmp_path):
 def test_rank_correlations_need_a_model_and_a_group_per_row():
     X, y, query = queries(10)
     rules = cw.simplify(lambda X: X["a"], X, max_rules=2, random_state=0)
-    for settings in ({"groups": query}, {"groups": query[:5], "model": y}):
+    for settings in (
+        {"groups": query},
+        {"groups": query[:5], "model": y},
+        {"groups": np.where(query < 2, np.nan, query), "model": y},
+        {"groups": np.full(len(X), None), "model": y},
+        {"groups": np.arange(len(X)), "model": y},
+    ):
         with refuses(InputError):
             rules.evaluate(X, **settings)
     # A constant has no order, and neither has a query of equal scores.
