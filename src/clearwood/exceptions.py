@@ -59,7 +59,7 @@ class PoorFidelityWarning(UserWarning):
 
 
 class ClassOrderWarning(UserWarning):
-    """The model is mostly wrong, but mostly right with its classes in another order."""
+    """The model is better with its classes, or targets, in another order."""
 
 
 class UnknownCategoriesWarning(UserWarning):

@@ -38,6 +38,9 @@ class Result(ABC):
     _display: ClassVar[str] = ""
     """Its display, ``"module:Class"``, made by ``of_result``."""
 
+    _page_title: ClassVar[str] = ""
+    """Title of its page; by default the name of the class."""
+
     @abstractmethod
     def __str__(self) -> str:
         """Text for people."""

@@ -47,9 +47,42 @@ def test_one_list_for_several_targets(houses, tmp_path):
     assert "then cooling" in page.read_text(encoding="utf-8")
     told = run(*command, "--n-rules", 2, "--drop", "kind,town")
     assert "On 75 held-out rows:" in told.stdout and "heating 14" in told.stdout
-    refused = run("predict", out, houses)
+    lines = run("predict", out, houses).stdout.splitlines()
+    assert lines[0] == "row,prediction heating,prediction cooling,rule"
+    assert len(lines) == 301
+    row = pd.read_csv(houses).iloc[[0]]
+    values = ",".join(map(str, rules.predict(row)[0]))
+    assert lines[1] == f"1,{values},{rules.apply(row)[0] + 1}"
+    refused = run("explain", out, houses)
     assert refused.exit_code == 1
     same_text(refused.stderr.replace(str(out), "o.json"))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_column_whose_name_has_a_comma_is_one_target(houses, tmp_path, ending):
+    if ending == "parquet":
+        pytest.importorskip("pyarrow")
+    frame = pd.read_csv(houses).rename(columns={"heating": "heat, MWh"})
+    path = tmp_path / f"houses.{ending}"
+    getattr(frame, {"csv": "to_csv"}.get(ending, "to_parquet"))(path, index=False)
+    done = run(
+        "simplify", path, "--target", "heat, MWh", "--n-rules", 2, "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["target"] == "heat, MWh"
+
+
+def test_tables_with_texts_and_dates(houses, tmp_path):
+    frame = pd.read_csv(houses).drop(columns=["height", "town"])
+    frame["kind"] = np.where(frame["heating"] > 20, "tall", "low")
+    frame["built"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(
+        np.arange(300), unit="D"
+    )
+    frame.to_csv(tmp_path / "houses.csv", index=False)
+    command = ("simplify", tmp_path / "houses.csv", "--target", "heating,cooling")
+    done = run(*command, "--n-rules", 3)
+    assert done.exit_code == 0, done.stderr
+    assert "if kind is " in done.stdout
 
 
 WRONG = {

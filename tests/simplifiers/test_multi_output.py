@@ -9,11 +9,19 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import mean_squared_error, r2_score
 from sklearn.multioutput import MultiOutputRegressor
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 from tests.wording import refuses, same_text
 
 import clearwood as cw
-from clearwood.exceptions import InputError, ModelFormatError, PoorFidelityWarning
+from clearwood.ensembles.raw_tables import fit_to_table
+from clearwood.exceptions import (
+    ClassOrderWarning,
+    InputError,
+    ModelError,
+    ModelFormatError,
+    PoorFidelityWarning,
+)
 from clearwood.rules import MultiOutputRules
 
 SETTINGS = {"max_rules": 6, "random_state": 0}
@@ -102,11 +110,19 @@ def test_a_list_of_one_target_is_that_of_the_list_method(forest):
     assert agreed > 0.98  # rows are in another order, and so are candidates
 
 
-def test_a_column_of_0_and_1_is_no_event_where_the_model_has_several_targets():
+@pytest.mark.parametrize("kind", ["forest", "unfitted", "pipeline", "each", "function"])
+def test_a_column_of_0_and_1_is_no_event_where_the_model_has_several_targets(kind):
     X, Y = table(200)
     Y["cool"] = (Y["cool"] > 0).astype(int)
-    forest = DecisionTreeRegressor(max_depth=2).fit(X, Y)
-    found = cw.simplify(forest, X, Y, n_rules=2, random_state=0)
+    tree = DecisionTreeRegressor(max_depth=2)
+    models = {
+        "forest": tree.fit(X, Y),
+        "unfitted": DecisionTreeRegressor(max_depth=2),
+        "pipeline": make_pipeline(DecisionTreeRegressor(max_depth=2)).fit(X, Y),
+        "each": MultiOutputRegressor(DecisionTreeRegressor(max_depth=2)).fit(X, Y),
+        "function": lambda X: tree.predict(X),
+    }
+    found = cw.simplify(models[kind], X, Y, n_rules=2, random_state=0)
     assert found.targets == ("heat", "cool")
 
 
@@ -123,6 +139,7 @@ def test_models_of_several_kinds_and_true_values_unknown(forest):
         assert found.predict(X).shape == (300, 2)
     alone = cw.simplify(forest, X, max_rules=3, random_state=0)
     assert alone.targets == ("y1", "y2") and "mean" not in str(alone)
+    assert "Means are" not in alone._repr_html_()
 
 
 def test_weights_groups_and_labels_reach_the_search(forest):
@@ -144,6 +161,52 @@ def test_weights_groups_and_labels_reach_the_search(forest):
         assert rule.prediction == pytest.approx(heat[place == k].mean(), abs=0.05)
 
 
+def test_columns_are_matched_by_name(forest, rules):
+    X, Y = table(200, seed=4)
+    predicted = pd.DataFrame(forest.predict(X), columns=Y.columns)
+    known = rules.evaluate(X, Y.to_numpy(), model=predicted.to_numpy())
+    for true, of_model in ((Y, predicted), (Y.iloc[:, ::-1], predicted.iloc[:, ::-1])):
+        assert str(rules.evaluate(X, true, model=of_model)) == str(known)
+    scores = rules.evaluate(X, model=lambda X: predicted.set_axis([0, 1], axis=1))
+    assert scores.fidelity == known.fidelity
+
+
+def test_predictions_in_another_order_than_y_are_named(forest):
+    X, Y = table(300)
+    with pytest.warns(ClassOrderWarning) as warned:
+        cw.simplify(forest, X, Y[["cool", "heat"]], max_rules=3, random_state=0)
+    same_text(str(warned[0].message))
+    # Chance alone decides which of two equal targets a prediction is closest to.
+    like = Y.assign(cool=Y["heat"] + 1e-3 * np.random.default_rng(0).normal(size=300))
+    cw.simplify(DecisionTreeRegressor(max_depth=3), X, like, max_rules=3)
+
+
+def test_rules_are_a_mapping_of_targets(rules):
+    assert list(rules) == ["heat", "cool"] and len(rules) == 2
+    assert "heat" in rules and "warm" not in rules and 0 not in rules
+
+
+def test_forests_are_fitted_to_texts_and_dates():
+    X, Y = table(400)
+    generator = np.random.default_rng(0)
+    X["town"] = generator.choice(["a", "b", "c", None], 400)
+    X["day"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(400), unit="D")
+    # The targets' mean over both is the same for all towns.
+    Y["heat"] = 10.0 * (X["town"] == "b") + generator.normal(size=400)
+    Y["cool"] = -900.0 * (X["town"] == "b") + generator.normal(size=400)
+    forest = RandomForestRegressor(10, max_depth=4, random_state=0)
+    for weight in (None, np.ones(400)):
+        found = cw.simplify(
+            forest, X, Y, n_rules=2, sample_weight=weight, random_state=0
+        )
+        assert "town is 'b'" in str(found)
+        assert np.ptp(found.predict(X), axis=0) == pytest.approx([10, 900], rel=0.1)
+    fitted = fit_to_table(forest, X, Y.to_numpy())
+    other = np.array(["elsewhere", *X["town"][1:]], dtype=object)
+    gap = np.array([None, *X["town"][1:]], dtype=object)
+    assert np.array_equal(*(fitted.predict(X.assign(town=t)) for t in (other, gap)))
+
+
 def test_exports_predict_the_same(rules, tmp_path):
     X, _ = table(50, seed=3)
     with sqlite3.connect(":memory:") as database:
@@ -163,6 +226,7 @@ def test_exports_predict_the_same(rules, tmp_path):
     cw.report(rules, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "then heat" in page and "then cool" in page
+    assert "<h1>Rules for several targets</h1>" in page and "Means are" in page
 
 
 def test_pages_withhold_statistics_of_few_rows(tmp_path):
@@ -181,7 +245,8 @@ def test_pages_withhold_statistics_of_few_rows(tmp_path):
         cw.report(both, path, show_rows=show_rows)
         page = path.read_text(encoding="utf-8")
         assert page.count("mean 31.4") == times and page.count("7.25") == 2
-        assert ("&lt; 5" in page) != show_rows
+        for text in ("&lt; 5", "Statistics of fewer than 5 rows are withheld."):
+            assert (text in page) != show_rows
 
 
 def test_names_are_escaped_on_pages():
@@ -216,12 +281,18 @@ FOR_ONE_TARGET = {
     "difference": lambda rules: cw.difference(rules, rules, X),
     "target": lambda rules: rules["warm"],
     "shape": lambda rules: rules.evaluate(X, Y["heat"]),
+    "number": lambda rules: rules.evaluate(X, 3.0),
+    "ragged": lambda rules: rules.evaluate(X, [[1.0], [1.0, 2.0]]),
+    "other": lambda rules: rules.evaluate(X, Y.set_axis(["heat", "warm"], axis=1)),
+    "twice": lambda rules: rules.evaluate(X, Y[["heat", "cool", "heat"]]),
+    "unfitted": lambda rules: rules.evaluate(X, model=RandomForestRegressor()),
+    "path": lambda rules: rules.evaluate(X, model="absent.txt"),
 }
 
 
 @pytest.mark.parametrize("name", FOR_ONE_TARGET)
 def test_what_needs_one_target_says_so(rules, name):
-    with refuses(InputError):
+    with refuses(ModelError if name == "unfitted" else InputError):
         FOR_ONE_TARGET[name](rules)
 
 
@@ -249,7 +320,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_errors_name_the_remedy(forest, name):
     settings = {"model": forest, "X": X, "y": Y, "max_rules": 2} | WRONG[name]
-    kind = cw.exceptions.ModelError if name in ("outputs", "read") else InputError
+    kind = ModelError if name in ("outputs", "read") else InputError
     with refuses(kind):
         cw.simplify(**settings)
 

@@ -18,7 +18,7 @@ import pandas as pd
 from pandas.io.common import get_handle
 
 from clearwood._memory import check_memory_of_table
-from clearwood._tables.parquet import SUFFIXES, check_parquet
+from clearwood._tables.parquet import SUFFIXES, check_parquet, columns_of_file
 from clearwood._words.labels import check_names
 from clearwood.codec.files import plain_file
 from clearwood.exceptions import ClearwoodError, InputError
@@ -196,6 +196,13 @@ def reason_of(error: Exception) -> str:
 def is_parquet(path: str) -> bool:
     """Whether a file is Parquet, by its name."""
     return Path(path).suffix.lower() in SUFFIXES
+
+
+def column_names(path: str, form: CsvForm) -> list[str]:
+    """Names of the columns of a table, without its rows."""
+    if is_parquet(path):
+        return columns_of_file(Path(path))
+    return list(CsvFile.from_path(path, form)._parsed(nrows=0).columns)
 
 
 def read_parquet(path: str, form: CsvForm) -> pd.DataFrame:

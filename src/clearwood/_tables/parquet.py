@@ -133,6 +133,12 @@ def _row_groups(
 # Memory limits
 
 
+def columns_of_file(file: Path) -> list[str]:
+    """Names of the columns of a file."""
+    with _open(file) as opened:
+        return list(map(str, opened.schema_arrow.names))
+
+
 def check_parquet(file: Path) -> None:
     """Raise an error if a file, read at once, takes far more memory than its size."""
     with _open(file) as opened:

@@ -171,17 +171,22 @@ class NewRows(NamedTuple):
     model: Any = None
 
 
-def read_saved(path: str) -> tuple[Any, Any]:
-    """Content of a file written by ``--out`` or ``save``, and the rules in it."""
+def read_saved(path: str, *, several: bool = False) -> tuple[Any, Any]:
+    """Content of a file written by ``--out`` or ``save``, and the rules in it.
+
+    Rules for several targets are read if ``several``; else they raise an error.
+    """
     from clearwood.persistence import load
     from clearwood.rules.rule_set import rules_of
     from clearwood.rules.several_targets import MultiOutputRules
 
     result = load(path)
     if isinstance(result, MultiOutputRules):
+        if several:
+            return result, result
         raise InputError(
-            f"{path} has rules for several targets, {list(result.targets)}; commands "
-            "read those of one. In Python, save one of them: "
+            f"{path} has rules for several targets, {list(result.targets)}; this "
+            "command reads those of one. In Python, save one of them: "
             f"load(path)[{result.targets[0]!r}].save(other_path)."
         )
     return result, rules_of(result, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,7 +11,7 @@ import click
 from clearwood.cli import options as shared
 from clearwood.cli.command import Answer
 from clearwood.cli.errors import plain_warnings
-from clearwood.cli.inputs import check_complete, given, read_frame
+from clearwood.cli.inputs import check_complete, csv_form, given, read_frame
 from clearwood.exceptions import InputError
 
 MODELS = ("random-forest", "extra-trees", "decision-tree")
@@ -21,6 +22,20 @@ OTHERS = (
     "decreasing pos_label threshold scheduler quantile treatment propensity"
 )
 """Options for one target only."""
+
+
+def targets_of(args: Any) -> list[str]:
+    """Targets that are named; a column whose name has commas is one."""
+    from clearwood._tables.csv_file import column_names
+
+    path = args.files[-1]
+    # A pipe can be read only once.
+    is_column = (
+        "," in args.target
+        and Path(path).is_file()
+        and args.target in column_names(path, csv_form(args))
+    )
+    return [args.target] if is_column else shared.parted(args.target)
 
 
 def simplify_targets(args: Any, targets: list[str]) -> Answer:

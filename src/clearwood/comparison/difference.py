@@ -209,7 +209,8 @@ def difference(
     if not before.shape == now.shape == (n,):
         raise InputError(
             f"The models return predictions of shapes {before.shape} and {now.shape}; "
-            f"expected a label or value for each of the {n} rows."
+            f"expected a label or value for each of the {n} rows. Of several targets "
+            "compare one at a time: rules['y1'], or lambda X: model.predict(X)[:, 0]."
         )
     kinds = {_has_classes(*pair) for pair in zip(models, (before, now))} - {None}
     if len(kinds) > 1:

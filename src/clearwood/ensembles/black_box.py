@@ -169,12 +169,15 @@ class BlackBox:
             predicted.shape != (X.shape[0], *expected)
             or not np.isfinite(predicted).all()
         ):
-            each = "finite number per row, or per row and class"
+            wanted = "one finite number per row, or per row and class"
             if self.n_outputs:
-                each = f"row of {self.n_outputs} finite numbers per row, as in Y"
+                wanted = (
+                    f"an array with one row per row of X and {self.n_outputs} columns "
+                    "of finite numbers, as in Y"
+                )
             raise InputError(
                 f"{self.source} returned predictions of shape {predicted.shape}, or "
-                f"not finite; expected one {each}. Of several outputs pass one, as a "
+                f"not finite; expected {wanted}. Of several outputs pass one, as a "
                 "function of the table, such as lambda X: model.predict(X)[:, 0]; or "
                 "all, to simplify, with a column of Y for each."
             )

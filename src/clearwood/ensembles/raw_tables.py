@@ -4,13 +4,15 @@ Dates become days. Text becomes categories: native ones for scikit-learn's histo
 boosting, which splits on sets of them; for all other models numbers, in an order in
 which trees can separate them with few thresholds (Coppersmith, Hong & Hosking, 1999, as
 in ranger: by their score on the first principal component of their mean targets; with
-two classes or a numeric target by the mean itself). A threshold between numbers is then
+two classes or a numeric target by the mean itself; several numeric targets are
+standardized). A threshold between numbers is then
 read back as the set of categories that it represents.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,14 +47,15 @@ def fit_to_table(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
         Fitted in place. Anything but an ensemble gets the table as it is; in a pipeline
         the weights are for the last step.
     X : array-like or frame of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
+    y : ndarray of shape (n_samples,), or of numbers of shape (n_samples, n_targets)
     sample_weight : ndarray of shape (n_samples,), optional
 
     Returns
     -------
     estimator or TreeEnsemble
         Model that predicts for tables like X: the estimator, or the ensemble if the
-        estimator cannot read such a table.
+        estimator cannot read such a table; for several targets, whose trees are not
+        read, a pipeline of the conversion and the estimator.
 
     Examples
     --------
@@ -74,6 +77,13 @@ def fit_to_table(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
         known = replace(ensemble.features, info=features.info)
         return replace(ensemble, features=known)
     ranks = _ranks(encoded, features, y, sample_weight)
+    if np.ndim(y) == 2:
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import FunctionTransformer
+
+        convert = partial(_converted, features=features, ranks=ranks)
+        model.fit(_with_ranks(encoded, features, ranks), y, **weight)
+        return make_pipeline(FunctionTransformer(convert), model)
     ensemble = _fit_and_read(model, _with_ranks(encoded, features, ranks), y, weight)
     return _with_sets(ensemble, features, ranks)
 
@@ -144,17 +154,22 @@ def _with_categories(encoded: np.ndarray, features: FeatureSpace) -> Any:
     return pd.DataFrame(columns)
 
 
+def _converted(X: Any, features: FeatureSpace, ranks: dict[int, np.ndarray]) -> Any:
+    return _with_ranks(features.encode(X), features, ranks)
+
+
 def _with_ranks(
     encoded: np.ndarray, features: FeatureSpace, ranks: dict[int, np.ndarray]
 ) -> Any:
-    """Frame of numbers, with categories replaced by their ranks."""
+    """Frame of numbers, with categories replaced by their ranks, unseen ones by NaN."""
     import pandas as pd
 
     columns = dict(zip(features.names, encoded.T))
     for d, rank in ranks.items():
         column = encoded[:, d]
-        known = np.where(np.isnan(column), 0, column).astype(int)
-        columns[features.names[d]] = np.where(np.isnan(column), np.nan, rank[known])
+        known = column >= 0
+        code = np.where(known, column, 0).astype(int)
+        columns[features.names[d]] = np.where(known, rank[code], np.nan)
     return pd.DataFrame(columns)
 
 
@@ -164,7 +179,10 @@ def _ranks(
     """Per categorical feature the rank of each category, from 1."""
     weight = np.ones(len(encoded)) if sample_weight is None else sample_weight
     labels = np.asarray(y)
-    if labels.dtype.kind == "f":
+    if labels.ndim == 2:
+        spread = labels.std(axis=0)
+        targets = labels / np.where(spread > 0, spread, 1.0)
+    elif labels.dtype.kind == "f":
         targets = labels[:, None]
     else:
         targets = np.equal.outer(labels, np.unique(labels)).astype(np.float64)

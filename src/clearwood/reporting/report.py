@@ -155,8 +155,9 @@ def _page_of(result: Result, title: str | None, show_rows: bool) -> str:
         summary = summarize_frontier(result, title=title, show_rows=show_rows)
         return render("reporting/frontier.html", **summary)
     template, content = result._page()
+    heading = title or result._page_title or type(result).__name__
     return render(
-        "reporting/result.html", title=printable(title or type(result).__name__),
+        "reporting/result.html", title=printable(heading),
         version=__version__, shown=template, **disclosed(content, show_rows),
     )  # fmt: skip
 

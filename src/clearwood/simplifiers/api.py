@@ -5,13 +5,16 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
+
 from clearwood import simplifiers
-from clearwood._estimators import parameter_names
+from clearwood._estimators import parameter_names, take_rows
 from clearwood._numeric import as_generator
 from clearwood._tables import SAMPLE_ROWS, RowBlocks, RowsOfTable, is_read_in_blocks
 from clearwood._words.labels import target_name, type_text
 from clearwood._words.spelling import suggestion
-from clearwood.ensembles.black_box import task_of
+from clearwood.ensembles.black_box import predicts, task_of
+from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.outcomes import OUTCOMES, Outcome, Quantile
 from clearwood.outcomes.survival import is_survival
@@ -28,6 +31,7 @@ from clearwood.simplifiers.pinned import (
     sizes_left,
     weight_left,
 )
+from clearwood.simplifiers.survival.models import predicted_by, predictor_of
 
 KINDS = ("list", "tree", "additive")
 """Methods that "auto" chooses from, in order of how easily their rules are read."""
@@ -172,8 +176,7 @@ def simplify(
         True labels or values, to report the precision of the rules; for a table read in
         blocks, the name of a column. For a survival model, survival times as a
         structured array, or a frame with two columns (:class:`RuleListSurvival`). For
-        a model of several numeric targets, an array or frame with a column per target
-        (an array for two if one is 0 or 1, as in survival times).
+        a model of several numeric targets, an array or frame with a column per target.
     method : str, optional
         By default "additive" for values, which is closer to most models than a list of
         as many rules, or with ``stability``; and "list" for classes, or if ``pinned``
@@ -259,10 +262,7 @@ def simplify(
 
     ensemble, outcome, rows = None, None, RowsOfTable(X, y, sample_weight)
     special = {"task": task, "quantile": quantile, "treatment": treatment}
-    # The outputs of survival forests are times.
-    has_outputs = getattr(model, "n_outputs_", 1) > 1 and not hasattr(
-        model, "predict_survival_function"
-    )
+    has_outputs = _has_outputs(model, X, y, settings)
     if (shapes_outputs(y) and (has_outputs or not is_survival(y))) or (
         y is None and has_outputs
     ):
@@ -309,6 +309,27 @@ def simplify(
     if column_info is not None:
         rules = rules.with_columns(column_info)
     return rules.found_for(ensemble)
+
+
+def _has_outputs(model: Any, X: Any, y: Any, settings: dict[str, Any]) -> bool:
+    """Whether a model predicts several targets.
+
+    A frame of two, one of which is 0 or 1, looks like survival times.
+    """
+    if hasattr(model, "predict_survival_function"):
+        return False  # the outputs of survival forests are times
+    if getattr(model, "n_outputs_", 1) > 1:
+        return True
+    is_unclear = hasattr(y, "columns") and is_survival(y) and predicts(model)
+    if not is_unclear or "horizons" in settings or is_read_in_blocks(X):
+        return False
+    if needs_fit(model):
+        from sklearn.utils import get_tags
+
+        is_sklearn = type(model).__module__.startswith("sklearn.")
+        return is_sklearn and get_tags(model).target_tags.multi_output
+    few = take_rows(X, np.arange(min(len(y), 3)))
+    return predicted_by(predictor_of(model), few).shape[1:] == (2,)
 
 
 def _find(

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from clearwood._estimators import fit_context, parameter_names
 from clearwood._numeric import variance
@@ -30,7 +31,7 @@ from clearwood.columns.validation import check_apart, check_target
 from clearwood.ensembles.black_box import BlackBox, predicts, task_of, wrap_model
 from clearwood.ensembles.raw_tables import fit_to_table
 from clearwood.ensembles.read import needs_fit
-from clearwood.exceptions import InputError, PoorFidelityWarning
+from clearwood.exceptions import ClassOrderWarning, InputError, PoorFidelityWarning
 from clearwood.outcomes import Mean
 from clearwood.rules import Training
 from clearwood.rules.building.new_rows import (
@@ -100,6 +101,7 @@ class _MultiOutputList(RuleListRegressor):
     @fit_context
     def _fit_rows(self, X: Any, y: Any, *more: Any, table: Any = None) -> Any:
         training, generator = self._begin(X, y, *more)
+        warn_of_order(training, self._names)
         about = self._find_rules(training, generator)
         about["cuts"] = self.ensemble_.split_source
         parts = []
@@ -135,6 +137,30 @@ class _MultiOutputList(RuleListRegressor):
                 f"{text} {remedy}", PoorFidelityWarning, stacklevel=users_level()
             )
         return {"warning": " ".join(texts)} if texts else {}
+
+
+def warn_of_order(training: Training, names: Sequence[str]) -> None:
+    """Warn if the predictions correlate better with the targets in another order.
+
+    Of chance, sums of correlations differ by up to about two standard errors.
+    """
+    if training.labels is None:
+        return
+    predicted, true = training.model_predictions, training.labels
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.corrcoef(predicted, true, rowvar=False)
+    found = np.nan_to_num(found[: len(names), len(names) :])
+    _, place = linear_sum_assignment(-found)
+    gain = (found[range(len(names)), place] - found.diagonal()).sum()
+    if gain > 0.1 + 2 / len(true) ** 0.5:
+        order = [names[j] for j in place]
+        warnings.warn(
+            f"The model's predictions correlate better with the targets in the order "
+            f"{order} than in that of Y, {list(names)}: pass the columns of Y in the "
+            "order in which the model predicts them.",
+            ClassOrderWarning,
+            stacklevel=users_level(),
+        )
 
 
 def of_target(training: Training, j: int) -> Training:

@@ -71,7 +71,7 @@ def simplify(args: Any) -> Answer:
     shared.only_for("--task survival", False, survival_only)
     if args.target is None:
         raise click.UsageError("Missing option '--target'.")
-    targets = shared.parted(args.target)
+    targets = outputs.targets_of(args)
     if len(targets) > 1 and all(targets):
         return outputs.simplify_targets(args, targets)
     settings, task = estimates.check(args), args.task

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood import codec
-from clearwood._html.disclosure import FEW, OfRows
+from clearwood._html.disclosure import FEW, MIN_ROWS, OfRows
 from clearwood._words.labels import prediction_text, printable, type_text
 from clearwood._words.numbers import short_text
 from clearwood.codec.documents import Place, parse_json
 from clearwood.codec.files import check_version, file_date, read_bytes, write_text
+from clearwood.columns.cells import unwrapped
+from clearwood.ensembles.black_box import predict_with, predicts
+from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.results import Result
 from clearwood.rules.rule import MOST_CATEGORIES, wrapped
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
 FORMAT = "clearwood.multi_output_rules"
 VERSION = 1
 
+WITHHELD = f"Statistics of fewer than {MIN_ROWS} rows are withheld."
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MultiOutputRules(Result):
@@ -35,7 +41,8 @@ class MultiOutputRules(Result):
 
     It has one :class:`RuleList` per target, all with the same conditions.
     ``rules["target"]`` returns that list, for whatever needs the rules of one target,
-    such as :func:`monitor` or :meth:`RuleList.to_onnx`.
+    such as :func:`monitor` or :meth:`RuleList.to_onnx`; iteration is over the names of
+    the targets.
 
     Attributes
     ----------
@@ -62,6 +69,7 @@ class MultiOutputRules(Result):
     """
 
     lists: tuple[RuleList, ...]
+    _page_title = "Rules for several targets"
 
     def __post_init__(self) -> None:
         if not self.lists:
@@ -121,7 +129,13 @@ class MultiOutputRules(Result):
         )
 
     def __len__(self) -> int:
-        return self.n_rules
+        return len(self.lists)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.targets)
+
+    def __contains__(self, target: object) -> bool:
+        return target in self.targets
 
     def __getitem__(self, target: str) -> RuleList:
         if target not in self.targets:
@@ -168,17 +182,19 @@ class MultiOutputRules(Result):
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         Y : array-like or frame of shape (n_samples, n_targets), optional
-            True values, for ``error``.
-        model : model, callable or array-like of shape (n_samples, n_targets), optional
-            The model that the rules approximate, or its predictions, for ``fidelity``.
+            True values, for ``error``. Columns of a frame are matched by name.
+        model : model, callable, path, or array-like or frame like Y, optional
+            The model that the rules approximate, its file, or its predictions, for
+            ``fidelity``.
 
         Returns
         -------
         MultiOutputScores
         """
         predicted = model
-        if hasattr(model, "predict") or callable(model):
-            predicted = getattr(model, "predict", model)(X)
+        if isinstance(model, str | Path) or predicts(model):
+            # As in the fit, in the order of the columns, whatever their names.
+            predicted = np.asarray(unwrapped(predict_with(as_predictor(model), X, ())))
         true, of_model = self._columns(Y, "Y"), self._columns(predicted, "the model")
         return MultiOutputScores(
             {
@@ -191,13 +207,27 @@ class MultiOutputRules(Result):
         """Values of each target; None for unknown ones."""
         if values is None:
             return [None] * len(self.lists)
-        expected = (np.shape(values)[0], len(self.lists))
-        if np.shape(values) != expected:
+        if hasattr(values, "columns"):
+            labels = {str(label): label for label in values.columns}
+            names = list(map(str, values.columns))
+            if sorted(names) != sorted(self.targets):
+                raise InputError(
+                    f"{name} has the columns {names}; expected those of the targets, "
+                    f"{list(self.targets)}. Select or rename columns, or pass an array "
+                    "with the targets in this order."
+                )
+            return [np.asarray(values[labels[target]]) for target in self.targets]
+        try:
+            columns = np.asarray(unwrapped(values))
+            found = f"the shape {columns.shape}"
+        except ValueError:
+            columns, found = np.empty(0), "rows of different lengths"
+        if columns.shape[1:] != (len(self.lists),):
             raise InputError(
-                f"{name} has the shape {np.shape(values)}; expected a row per row of X "
-                f"and a column per target, {list(self.targets)}."
+                f"{name} has {found}; expected an array or frame with a row per row of "
+                f"X and a column per target, {list(self.targets)}."
             )
-        return list(np.asarray(values).T)
+        return list(columns.T)
 
     # Text, tables and files
 
@@ -229,9 +259,12 @@ class MultiOutputRules(Result):
         return "\n".join(map(wrapped, [*lines, last]))
 
     def _page(self) -> tuple[str, dict[str, Any]]:
-        lines = []
+        lines: list[OfRows] = []
+        n_rows: list[float] = []
+        has_means = False
         for place, rule in enumerate(self.lists[0]):
             known, cells = rule.statistics, self._cells(place)
+            has_means |= any(mean for *_, mean in cells)
             line = {
                 "conditions": [c.text(self.features) for c in rule.conditions],
                 "values": [prediction_text(own.prediction) for _, own, _ in cells],
@@ -241,8 +274,13 @@ class MultiOutputRules(Result):
             withheld = line | {"means": [""] * len(cells), "rows": FEW}
             rows = known.rows, known.rows_assigned
             lines.append(OfRows(line, *rows, instead=withheld))
-        template = "rules/several_targets/rule_table.html"
-        return template, {"targets": list(map(printable, self.targets)), "lines": lines}
+            n_rows += rows
+        return "rules/several_targets/rule_table.html", {
+            "targets": list(map(printable, self.targets)),
+            "has_means": has_means,
+            "withheld": OfRows("", *n_rows, instead=WITHHELD),
+            "lines": lines,
+        }
 
     def to_frame(self) -> pd.DataFrame:
         """Rules as a pandas frame, one row each.

@@ -86,10 +86,10 @@ def mean_survival(
     if objective.get("name") == "survival:aft":
         own = objective["aft_loss_param"]
         error, scale = own["aft_loss_distribution"], own["aft_loss_distribution_scale"]
-        aft = AcceleratedFailure(_predictor(model), error, float(scale))
+        aft = AcceleratedFailure(predictor_of(model), error, float(scale))
         return MeanSurvival(model, aft, horizons)
-    predict = _predictor(model)
-    predicted = _predicted(predict, X)
+    predict = predictor_of(model)
+    predicted = predicted_by(predict, X)
     if predicted.ndim == 2 and predicted.shape == (len(y), len(horizons)):
         _check_curves(predicted, model)
         return MeanSurvival(model, Probabilities(predict), horizons)
@@ -97,7 +97,8 @@ def mean_survival(
         raise ModelError(
             f"The model returned an array of shape {predicted.shape} for {len(y)} rows "
             f"and the horizons {list(horizons)}; expected a risk score per row, or "
-            f"survival probabilities of shape {(len(y), len(horizons))}, finite."
+            f"survival probabilities of shape {(len(y), len(horizons))}, finite. If y "
+            "holds two targets and no survival times, pass it as an array."
         )
     is_ratio = objective.get("name") == "survival:cox"
     hazards = ProportionalHazards.fitted(predict, predicted, y, is_ratio)
@@ -155,13 +156,15 @@ def xgboost_of_file(path: str | Path) -> Any:
         ) from error
 
 
-def _predictor(model: Any) -> Any:
+def predictor_of(model: Any) -> Any:
+    """Function of a table that returns what a model predicts."""
     if hasattr(model, "inplace_predict"):  # XGBoost's Booster reads no table.
         return model.inplace_predict
     return model.predict if hasattr(model, "predict") else model
 
 
-def _predicted(predict: Callable[[Any], Any], X: Any) -> np.ndarray:
+def predicted_by(predict: Callable[[Any], Any], X: Any) -> np.ndarray:
+    """Predicted numbers for the rows of a table."""
     returned = np.asarray(unwrapped(predict(X)))
     try:
         found = returned.astype(np.float64)
@@ -222,7 +225,7 @@ class AcceleratedFailure:
 
     def __call__(self, X: Any, horizons: tuple[float, ...]) -> np.ndarray:
         """Survival probabilities, of shape (n_rows, n_horizons)."""
-        time = _predicted(self.predict, X)[:, None]
+        time = predicted_by(self.predict, X)[:, None]
         z = (np.log(horizons) - np.log(time)) / self.scale
         return 1.0 - ERRORS[self.error](z)
 
@@ -267,7 +270,7 @@ class ProportionalHazards:
 
     def __call__(self, X: Any, horizons: tuple[float, ...]) -> np.ndarray:
         """Survival probabilities, of shape (n_rows, n_horizons)."""
-        score = _predicted(self.predict, X)
+        score = predicted_by(self.predict, X)
         score = np.log(score) if self.is_ratio else score
         hazard = at_times(self.times, self.baseline, horizons, 0.0)
         return np.exp(-np.exp(self.slope * (score - self.centre))[:, None] * hazard)

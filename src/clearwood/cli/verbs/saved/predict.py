@@ -40,12 +40,16 @@ def predict(args: Any) -> Answer:
     Writes CSV with the row number, counted from 1, the prediction, the class
     probabilities, and the number of the rule that predicts (for a sum or an average,
     the numbers of all rules that hold); of survival rules the mean survival at the
-    horizons, and survival at each. Other columns of DATA are ignored.
+    horizons, and survival at each; of rules for several targets a prediction of each.
+    Other columns of DATA are ignored.
     """
+    from clearwood.rules.several_targets import MultiOutputRules
+
     if args.as_json and args.for_spreadsheets:
         raise click.UsageError("--for-spreadsheets is for CSV, not for --json.")
-    _, rules = read_saved(args.rules)
-    frame = read_rows(rules, args)
+    _, rules = read_saved(args.rules, several=True)
+    one = rules.lists[0] if isinstance(rules, MultiOutputRules) else rules
+    frame = read_rows(one, args)
     columns, found = {"row": list(range(1, len(frame) + 1))}, _predictions(rules, frame)
     if args.id_column is not None:
         taken = TAKEN | found.keys()
@@ -55,12 +59,18 @@ def predict(args: Any) -> Answer:
         records = [dict(zip(columns, cells)) for cells in zip(*columns.values())]
         text = json_text(records, None) + "\n"
     else:
-        text = _as_csv(columns, rules.classes, inert=args.for_spreadsheets)
+        text = _as_csv(columns, one.classes, inert=args.for_spreadsheets)
     return Answer(out=lambda: text, prints_out=True)
 
 
 def _predictions(rules: Any, frame: Any) -> dict[str, list[Any]]:
     """Predictions, and the number of the rule, or those of all that contribute."""
+    from clearwood.rules.several_targets import MultiOutputRules
+
+    if isinstance(rules, MultiOutputRules):
+        values = zip(rules.targets, rules.predict(frame).T.tolist())
+        number = {"rule": (rules.apply(frame) + 1).tolist()}
+        return {f"prediction {target}": cells for target, cells in values} | number
     matches = rules.matches_encoded(rules.encode(frame))
     columns = {"prediction": rules.predictions_by(matches).tolist()}
     horizons = rules.outcome.horizons
