@@ -170,6 +170,14 @@ def test_columns_and_levels_of_few_rows_have_no_values(made, n_known, tmp_path):
     )
 
 
+def test_classes_are_shown_beside_rows_without_them(tmp_path):
+    X = rare(40)[["x", "y"]]
+    labels = np.where(X["x"] > 0, "ill", "healthy")
+    found = cw.SPNClassifier(random_state=0).fit(X, labels)
+    page = page_of(tmp_path, found, X=X)
+    assert "healthy in" in page or "ill in" in page
+
+
 def test_content_is_unreadable_until_it_is_opened():
     group = OfRows({"share": 0.5}, 2, instead={"share": "–"})
     page = {"title": "a", "groups": [group, OfRows("x", 5), OfRows("y", 0)]}

@@ -139,16 +139,19 @@ def _without_few(
     part: CircuitPart, features: FeatureSpace, values: np.ndarray
 ) -> tuple[CircuitPart, FeatureSpace]:
     """Both without columns that few rows have, and without the names of rare levels."""
-    enough = np.count_nonzero(~np.isnan(values), axis=0) >= MIN_ROWS
+    known = np.count_nonzero(~np.isnan(values), axis=0)
+    # Of a column without any entry in these rows, such as a class, nothing is counted.
     categories = tuple(
-        labels
-        and tuple(
+        tuple(
             label if np.count_nonzero(column == level) >= MIN_ROWS else RARE
             for level, label in enumerate(labels)
         )
-        for labels, column in zip(features.categories, values.T)
+        if labels and n
+        else labels
+        for labels, column, n in zip(features.categories, values.T, known)
     )
-    return _of_columns(part, enough), replace(features, categories=categories)
+    shown = ~((known > 0) & (known < MIN_ROWS))
+    return _of_columns(part, shown), replace(features, categories=categories)
 
 
 def _of_columns(part: CircuitPart, shown: np.ndarray) -> CircuitPart:
