@@ -431,7 +431,7 @@ def queries(n=60, seed=0):
 
 
 def test_a_ranking_model_is_explained_by_its_scores_within_queries(tmp_path):
-    """As requested in shap/shap#570."""
+    """As requested in shap#570 and interpret#181."""
     lightgbm, xgboost, catboost = map(
         pytest.importorskip, ("lightgbm", "xgboost", "catboost")
     )
@@ -463,7 +463,13 @@ def test_a_ranking_model_is_explained_by_its_scores_within_queries(tmp_path):
 def test_rank_correlations_need_a_model_and_a_group_per_row():
     X, y, query = queries(10)
     rules = cw.simplify(lambda X: X["a"], X, max_rules=2, random_state=0)
-    for settings in ({"groups": query}, {"groups": query[:5], "model": y}):
+    for settings in (
+        {"groups": query},
+        {"groups": query[:5], "model": y},
+        {"groups": np.where(query < 2, np.nan, query), "model": y},
+        {"groups": np.full(len(X), None), "model": y},
+        {"groups": np.arange(len(X)), "model": y},
+    ):
         with refuses(InputError):
             rules.evaluate(X, **settings)
     # A constant has no order, and neither has a query of equal scores.
@@ -485,7 +491,7 @@ def test_one_explanation_of_several_targets_instead_of_one_for_each():
 
 
 def test_survival_forests_and_boosting_are_explained_by_survival():
-    """As requested in shap#3308 and treeshap#19 (forests), interpret#293 (boosting)."""
+    """As requested in shap#3308, iml#172, treeshap#19, and interpret#293 (boosting)."""
     sksurv = pytest.importorskip("sksurv.ensemble")
     xgboost = pytest.importorskip("xgboost")
     X, time = waits(300)

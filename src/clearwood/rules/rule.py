@@ -54,10 +54,9 @@ class Rule:
         NaN where unknown.
     selected : tuple of int
         Number of cross-fitting folds that selected the same rule, and number of folds;
-        empty where unknown. In each fold, rules are fitted to the labels of its
-        training rows; they are the same if they predict the same class and if the rows
-        that both cover are at least 80 % of those that either covers (the Jaccard
-        index).
+        only of rules with ``learn_from="labels"``. Rules are the same if they predict
+        the same class and if the rows that both cover are at least 80 % of those that
+        either covers (the Jaccard index).
     curve : SurvivalCurve or None
         Only for survival: the Kaplan-Meier curve of the rule, of which ``prediction``
         is the mean at the horizons.

@@ -223,7 +223,8 @@ def test_folds_select_what_is_true_and_not_what_is_noise(method):
     y = (X[:, 0] > 0).astype(int)
     forest = RandomForestClassifier(20, random_state=0).fit(X, y)
     make = getattr(cw, f"{method}Classifier")
-    rules = make(forest, n_rules=2, n_synthetic=300, random_state=0).fit(X, y).rules_
+    own = {"n_rules": 2, "learn_from": "labels", "random_state": 0}
+    rules = make(forest, **own).fit(X, y).rules_
     assert rules.rules[0].selected == (5, 5)
     same_lines(str(rules))
     assert rules._repr_html_().count("selected in") == 1
@@ -236,10 +237,14 @@ def test_folds_select_what_is_true_and_not_what_is_noise(method):
 def test_selected_folds_are_those_of_the_splitter_and_are_saved(tmp_path):
     X, y, _ = rows_of(0, N_ROWS)
     forest = RandomForestClassifier(20, random_state=0).fit(X, y)
-    found = cw.RuleListClassifier(forest, n_rules=4, cv=4, **QUICK).fit(X, y).rules_
-    assert {rule.selected[1] for rule in found.rules} == {4}
-    found.save(tmp_path / "rules.json")
-    assert cw.load(tmp_path / "rules.json") == found
-    without = cw.RuleListClassifier(forest, n_rules=4, **QUICK).fit(X).rules_
-    assert [rule.selected for rule in without.rules] == [()] * len(without.rules)
-    assert "folds" not in str(without)
+    found = cw.RuleListClassifier(
+        forest, n_rules=4, cv=4, learn_from="labels", random_state=0
+    )
+    rules = found.fit(X, y).rules_
+    assert {rule.selected[1] for rule in rules.rules} == {4}
+    rules.save(tmp_path / "rules.json")
+    assert cw.load(tmp_path / "rules.json") == rules
+    # Rules of folds are fitted to labels, and are no refits of those of a model.
+    of_model = cw.RuleListClassifier(forest, n_rules=4, **QUICK).fit(X, y).rules_
+    assert {rule.selected for rule in of_model.rules} == {()}
+    assert "folds" not in str(of_model)

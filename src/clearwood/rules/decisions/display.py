@@ -128,7 +128,7 @@ def _two_axes(ax: Any) -> Any:
 
 def calibration_chart(points: Sequence[CalibrationPoint], label: str) -> Chart:
     """Predicted probability against observed share, a point for each rule."""
-    most = max(point.found.rows for point in points)
+    most = max((point.found.rows for point in points), default=1.0)
     marks: list[Mark] = []
     before: Note | None = None
     for point in sorted(points, key=lambda p: (p.predicted, p.found.value)):

@@ -77,8 +77,8 @@ def cross_fit(
     shrinkage : dict of str to float
         The estimated numbers.
     with_estimates : callable
-        Returns given rules with estimates for new rows, and with the number of folds
-        that selected each.
+        Returns given rules with estimates for new rows, and, if they are fitted to
+        labels, with the number of folds that selected each.
     """
     is_sum, is_class = isinstance(method.rules_, RuleSum), bool(training.classes)
     # The constant of a sum was not searched for.
@@ -104,6 +104,9 @@ def cross_fit(
         known = fit_shrinkage(evaluated, training.outcome)
         found = known.means()
         with_estimates = partial(with_expectations, training=training, shrinkage=known)
+    if method.learn_from == "model":
+        # Those of the folds are fitted to labels: their rules are no refits of these.
+        return found, with_estimates
     refits, rows = [rules for rules, _, _ in parts], training.encoded[:MOST_ROWS]
     return found, lambda rules: with_selection(with_estimates(rules), refits, rows)
 
