@@ -18,7 +18,7 @@ from tests.cli.test_saved import RULES
 from tests.wording import same_text
 
 import clearwood as cw
-from clearwood.cli.mcp_server import server_of
+from clearwood.cli.mcp_server import MOST_FILES, server_of
 from clearwood.columns.info import ColumnInfo
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleSum
 
@@ -43,6 +43,8 @@ def folder(tmp_path_factory):
     frame[:4].to_csv(folder / "allowed" / "few.csv", index=False)
     frame.to_csv(folder / "outside.csv", index=False)
     (folder / "allowed" / "link.csv").symlink_to(folder / "outside.csv")
+    (folder / "allowed" / "old").mkdir()
+    frame.to_csv(folder / "allowed" / "old" / "new.csv", index=False)
     return folder
 
 
@@ -229,10 +231,22 @@ def test_only_allowed_files_are_read(folder, server):
     # It shows not whether another file exists.
     assert texts[0].replace("outside", "absent") == texts[1]
     refused(server, "check", file="../outside.csv")
+    # What is listed is read, also in a folder; nothing else is listed.
+    assert texts[0].count(".csv'") == 5 and "link" not in texts[0]
+    assert answer(server, "evaluate", table="old/new.csv")["rows"] == 40
+    long = refused(server, "evaluate", table="x" * 5000)
+    assert str(folder) not in long and len(long) < 200
     refused(served(folder / "rules.json"), "check", file="rules.json")
     one = served(folder / "rules.json", outside)
     assert answer(one, "evaluate", table="outside.csv")["rows"] == 40
     assert called(one, ("check", {"file": "rules.json"}))[0].is_error
+
+
+def test_many_allowed_files_are_not_all_listed(folder, tmp_path):
+    for i in range(30):
+        (tmp_path / f"{i:02}.csv").touch()
+    text = refused(served(folder / "rules.json", tmp_path), "check", file="absent")
+    assert text.count(".csv'") == MOST_FILES
 
 
 def test_its_own_file_is_checked(server):
