@@ -137,7 +137,8 @@ def regions(name):
         some = copy(case.model)
         some.estimators_ = some.estimators_[:n_trees]
         found = count_regions(read_ensemble(some))
-        word = "" if found.n_trees == n_trees else f", at least (of {found.n_trees})"
+        some_only = f", of which {found.n_trees} are counted"
+        word = some_only if found.n_trees < n_trees else ""
         row = {"setting": f"{n_trees} trees{word}", "rules": found.n, "overlap": 1.0}
         wrong_rows = wrong(case, some.predict(case.X_test))
         rows.append(row | {"error": wrong_rows, "fewest": 0, "most": 0})

@@ -19,6 +19,7 @@ _HOME = names_in(
         "comparison.difference": "difference",
         "comparison.stability": "stability",
         "ensembles": "TreeEnsemble read_ensemble",
+        "outcomes.effect": "EffectScores",
         "persistence": "check load save",
         "references": "BayesianBootstrapForest Reference reference",
         "reporting": "report validation_document",

@@ -18,7 +18,7 @@ from tests.cli.test_saved import RULES
 from tests.wording import same_text
 
 import clearwood as cw
-from clearwood.cli.mcp_server import server_of
+from clearwood.cli.mcp_server import MOST_FILES, server_of
 from clearwood.columns.info import ColumnInfo
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleSum
 
@@ -43,6 +43,8 @@ def folder(tmp_path_factory):
     frame[:4].to_csv(folder / "allowed" / "few.csv", index=False)
     frame.to_csv(folder / "outside.csv", index=False)
     (folder / "allowed" / "link.csv").symlink_to(folder / "outside.csv")
+    (folder / "allowed" / "old").mkdir()
+    frame.to_csv(folder / "allowed" / "old" / "new.csv", index=False)
     return folder
 
 
@@ -113,6 +115,25 @@ def test_rules_are_complete_or_state_what_they_omit(server):
     least = len(RULES.to_prompt(500)) // 2
     assert "Omitted" in answer(server, "rules", max_tokens=least - 10)
     refused(server, "rules", max_tokens=5)
+
+
+def test_survival_rules_of_few_rows_have_no_statistics(tmp_path):
+    X = pd.DataFrame({"dose": np.r_[np.full(3, 0.9), np.linspace(0, 0.7, 57)]})
+    y = pd.DataFrame(
+        {"died": np.arange(60) % 3 < 2, "time": np.arange(60) * 7 % 60 / 10}
+    )
+    rules = cw.DistilledTreeSurvival(
+        lambda X: np.where(np.asarray(X)[:, 0] > 0.8, 0.1, 0.9), horizons=3.0,
+        n_rules=2, min_samples_leaf=1, n_synthetic=0, random_state=0,
+    ).fit(X, y).rules_  # fmt: skip
+    assert "3 rows" in str(rules)
+    rules.save(tmp_path / "rules.json")
+    server = served(tmp_path / "rules.json")
+    told = answer(server, "rules")
+    assert "(3 rows" not in told and "57 rows" in told
+    assert told.count("survival ") == 2
+    explained = answer(server, "explain", row={"dose": 0.3})
+    assert explained["words"].startswith("survival ") and explained["words"] in told
 
 
 @pytest.mark.parametrize("row", [ROW, {"dose": None, "ward": "west", "name": "x"}])
@@ -210,10 +231,22 @@ def test_only_allowed_files_are_read(folder, server):
     # It shows not whether another file exists.
     assert texts[0].replace("outside", "absent") == texts[1]
     refused(server, "check", file="../outside.csv")
+    # What is listed is read, also in a folder; nothing else is listed.
+    assert texts[0].count(".csv'") == 5 and "link" not in texts[0]
+    assert answer(server, "evaluate", table="old/new.csv")["rows"] == 40
+    long = refused(server, "evaluate", table="x" * 5000)
+    assert str(folder) not in long and len(long) < 200
     refused(served(folder / "rules.json"), "check", file="rules.json")
     one = served(folder / "rules.json", outside)
     assert answer(one, "evaluate", table="outside.csv")["rows"] == 40
     assert called(one, ("check", {"file": "rules.json"}))[0].is_error
+
+
+def test_many_allowed_files_are_not_all_listed(folder, tmp_path):
+    for i in range(30):
+        (tmp_path / f"{i:02}.csv").touch()
+    text = refused(served(folder / "rules.json", tmp_path), "check", file="absent")
+    assert text.count(".csv'") == MOST_FILES
 
 
 def test_its_own_file_is_checked(server):

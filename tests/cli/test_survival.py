@@ -82,6 +82,19 @@ def test_competing_risks_have_codes(table, tmp_path):
     assert more.exit_code == 1 and "2 causes" in more.stderr
 
 
+def test_status_of_r_is_no_cause(table, tmp_path):
+    frame, path = pd.read_csv(table), tmp_path / "status.csv"
+    frame["died"] += 1
+    frame.to_csv(path, index=False)
+    done = run(path, *TIMES)
+    assert done.exit_code == 1 and done.stdout == ""
+    same_text(done.stderr)
+    frame.rename(columns={"died": "cause"}).to_csv(path, index=False)
+    done = run(path, *TIMES[:-1], "cause", "--horizons", "1,3", "--max-rules", 2)
+    assert done.exit_code == 0, done.stderr
+    assert "incidence of cause 2" in " ".join(done.stdout.split())
+
+
 def saved_single(table, folder):
     path = folder / "single.json"
     assert run(table, *TIMES, "--max-rules", 2, "--out", path).exit_code == 0

@@ -305,6 +305,26 @@ def test_an_error_of_a_fit_is_one_line(monkeypatch):
     assert len(reply.error) < 520 and reply.answers == []
 
 
+def test_rules_of_a_ranking_model_are_chosen_by_its_scores(in_this_process, tmp_path):
+    lightgbm = pytest.importorskip("lightgbm")
+    X, _ = sample()
+    y = np.digitize(X["dose"], [0.4, 0.8])
+    ranker = lightgbm.LGBMRanker(n_estimators=9, min_child_samples=5, verbose=-1)
+    ranker.fit(X, y, group=[10] * 9)
+    found = compare(ranker, X, y)
+    score = ranker.predict(X)
+    for point in found.points:
+        # One minus R2 is the error in variances of the target.
+        assert point.error == pytest.approx((1 - point.fidelity) * np.var(score))
+    assert math.isnan(found.model_error) and math.isnan(found.constant_error)
+    assert found.enough().fidelity > 0.5
+    same_text(found.heading()[1])
+    cw.report(found, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert found.heading()[1] in page and "the model itself" not in page
+    assert "always predicting" not in page
+
+
 def test_a_sparse_matrix_gives_what_the_dense_one_does(in_this_process):
     X, y = sample()
     X = np.where(X > 0.3, X, 0.0)

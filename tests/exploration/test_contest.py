@@ -6,8 +6,8 @@ import pytest
 from sklearn.metrics import log_loss, roc_auc_score
 
 from clearwood._tables.target import Labelled
-from clearwood.exploration.contenders import Contender
-from clearwood.exploration.contest import Task, auc_and_error, choose
+from clearwood.exploration.contenders import BOOSTING, Contender, contenders
+from clearwood.exploration.contest import Task, auc_and_error, choose, fit_all
 
 
 class Printed:
@@ -20,6 +20,28 @@ def rows(task, n=200, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.normal(size=n) if task == "regression" else np.arange(n) % 2
     return Task.from_labelled(Labelled(pd.DataFrame({"x": y}), y, task, ""), "y", seed)
+
+
+def test_a_model_that_fails_is_noted_and_the_others_are_fitted():
+    def fails(*_):
+        raise RuntimeError("no memory")
+
+    boosting, line, *_ = contenders("regression")
+    models = [boosting, line, Contender("own model", fails)]
+    entries, notes = fit_all(rows("regression", 60), models, 0, np.inf, False)
+    assert notes == ["Own model: RuntimeError: no memory"]
+    assert [one.contender.name for one in entries][1:] == [BOOSTING, "linear model"]
+
+
+@pytest.mark.parametrize("kind", ["float64", "datetime64[ns]", "datetime64[us, UTC]"])
+def test_boosting_fits_a_column_that_a_fold_does_not_know(kind):
+    X = pd.DataFrame(
+        {"x": np.arange(40.0), "other": pd.Series([None] * 40, dtype=kind)}
+    )
+    fitted = contenders("regression")[0].fit(X, X["x"].to_numpy(), None, 0)
+    X["other"] = pd.Series(np.arange(40)).astype(kind)
+    assert np.ptp(fitted.predict(X)) > 19
+    assert len(np.unique(fitted.predict(X.assign(x=1.0)))) == 1
 
 
 def test_auc_and_its_error_are_those_of_all_pairs():

@@ -133,6 +133,16 @@ def test_hostile_tables_get_an_overview_and_the_reason_why_not_more(
     assert "<script>" not in page and "\x1b" not in page
 
 
+def test_a_column_known_in_two_rows_is_set_aside():
+    x = np.random.default_rng(0).normal(size=80)
+    table = pd.DataFrame({"x": x, "y": 2 * x + np.sin(9 * x)})
+    table["pay"] = [123.0, 987.0, *[np.nan] * 78]
+    found = cw.explore(table, "y", **SHORT)
+    assert found.best is not None
+    assert "pay" not in found.table
+    same_text(found.notes[0])
+
+
 def test_what_is_asked_wrongly_is_refused():
     with refuses(InputError):
         cw.explore(loans(), "age_")

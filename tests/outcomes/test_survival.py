@@ -241,6 +241,39 @@ def test_causes_are_read_from_integers():
         check_survival(y[:2], 2)
 
 
+def coded(events, name="event", times=None):
+    """Integer times of at most 9 by default, which might be codes, too."""
+    times = np.arange(1, len(events) + 1) if times is None else times
+    return pd.DataFrame({name: events, "time": times})
+
+
+@pytest.mark.parametrize("events", [[1, 2, 2], [1.0, 2.0, 1.0], [1, 2, 3]])
+def test_codes_without_censored_rows_are_no_causes(events):
+    # 1 = censored, 2 = dead, as in R's table lung.
+    for y in (coded(events), coded(events).to_records(index=False)):
+        with refuses(InputError):
+            check_survival(y, 3)
+    found = check_survival(coded(events, "cause"), 3)
+    assert causes_of(found).tolist() == events
+    # Rules for these causes are evaluated on any rows; those for one on none of these.
+    assert check_survival(coded(events), 3, n_causes=3).dtype == OF_CAUSES
+    with refuses(InputError):
+        check_survival(coded(events), 3, n_causes=1)
+
+
+def test_a_column_of_events_is_found_by_its_name():
+    for events in ([0, 1, 2], [0.0, 1.0, 2.0], [True, False, True]):
+        y = coded(events)
+        for one in (y, y[["time", "event"]], y.to_records(index=False)):
+            found = check_survival(one, 3)
+            assert found["time"].tolist() == [1, 2, 3]
+            assert causes_of(found).tolist() == events
+    # Times of 0 and 1 only are no events.
+    y = coded([0, 1, 2], times=[0, 1, 1]).to_records(index=False)
+    assert check_survival(y, 3)["time"].tolist() == [0, 1, 1]
+    assert not is_survival(coded([0.0, 1.5, 2.0]))
+
+
 def rows(*pairs):
     return np.array(list(pairs), FIELDS)
 
@@ -252,6 +285,11 @@ WRONG = {
     "negative": lambda: check_survival(rows((True, 1.0), (True, -1.0)), 2),
     "no event": lambda: check_survival(rows((False, 1.0), (False, 2.0)), 2),
     "missing": lambda: check_survival(rows((True, np.nan), (True, 2.0)), 2),
+    "ten causes": lambda: check_survival(coded(range(11)), 11),
+    "half a code": lambda: check_survival(coded([0, 0.5, 1]), 3),
+    "two of codes": lambda: check_survival(
+        coded([0, 1, 2], "status").to_records(index=False), 3
+    ),
     "beyond": lambda: check_horizons([1, 3], TWO),
     "zero": lambda: check_horizons(0, TWO),
     "text": lambda: check_horizons("soon", TWO),

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from tests.reporting.results import classes_rules, numbers_rules
+from tests.wording import same_text
 
 import clearwood as cw
 from clearwood._html import render
@@ -46,7 +47,10 @@ def numbers():
 @pytest.mark.parametrize("made", [density, classes, numbers])
 def test_rows_are_listed_on_demand_only(made, tmp_path):
     result, rows = made()
-    assert "patient" not in page_of(tmp_path, result, **rows)
+    page = page_of(tmp_path, result, **rows)
+    assert "patient" not in page
+    if made is numbers:
+        same_text(re.search(r"([^.<]*) are not listed", page)[0].strip())
     assert "patient 0" in page_of(tmp_path, result, **rows, show_rows=True)
 
 
@@ -137,6 +141,45 @@ def test_a_leaf_of_a_projection_with_few_rows_has_no_mean(tmp_path):
     leaves = page[page.index("Prediction of each leaf") :]
     assert "&lt; 5" in leaves[: leaves.index("</section>")]
     assert "&lt; 5" not in page_of(tmp_path, tree, X=X, y=X["a"])
+
+
+def rare(n_known):
+    """A number and a date known in few rows, and a level of as many."""
+    rng = np.random.default_rng(0)
+    X = patients(120, x=rng.normal(size=120), job="b").assign(y=lambda t: 2 * t["x"])
+    X.loc[X["x"] > 0, "job"] = "a"
+    few = X.index[:n_known]
+    X.loc[few, "job"] = "astronaut"
+    X.loc[few, "salary"] = [123456.0] * 2 + [98765.0] * (n_known - 2)
+    born = [pd.Timestamp("1961-02-03")] * 2 + [pd.Timestamp("1977-05-06")] * (
+        n_known - 2
+    )
+    X["born"] = pd.Series(born, index=few)
+    return X
+
+
+@pytest.mark.parametrize("n_known", [4, 40])
+@pytest.mark.parametrize("made", ["explored", "circuit"])
+def test_columns_and_levels_of_few_rows_have_no_values(made, n_known, tmp_path):
+    X = rare(n_known)
+    if made == "explored":
+        found, rows = cw.explore(X, seconds=1, random_state=0), {}
+    else:
+        found, rows = cw.MiniSPN(random_state=0).fit(X), {"X": X}
+    page = page_of(tmp_path, found, **rows)
+    values = ("123456", "98765", "1961", "1977", "astronaut")
+    assert any(one in page for one in values) == (n_known >= MIN_ROWS)
+    assert any(
+        one in page_of(tmp_path, found, **rows, show_rows=True) for one in values
+    )
+
+
+def test_classes_are_shown_beside_rows_without_them(tmp_path):
+    X = rare(40)[["x", "y"]]
+    labels = np.where(X["x"] > 0, "ill", "healthy")
+    found = cw.SPNClassifier(random_state=0).fit(X, labels)
+    page = page_of(tmp_path, found, X=X)
+    assert "healthy in" in page or "ill in" in page
 
 
 def test_content_is_unreadable_until_it_is_opened():

@@ -162,6 +162,12 @@ def test_rules_that_are_not_compared_with_single_values(tmp_path):
         document(tmp_path, rules, X=X, y=[1.0, 2.0])
 
 
+def test_ranking_scores_have_no_errors_to_validate(tmp_path):
+    rules = numbers_rules().with_metadata(predicts="a ranking score")
+    with refuses(cw.exceptions.InputError):
+        document(tmp_path, rules, X=np.zeros((9, 2)))
+
+
 def test_the_command_refuses_survival_rules(tmp_path):
     rules = replace(numbers_rules(), outcome=Survival(horizons=(1.0,)))
     cw.save(rules, tmp_path / "rules.json")

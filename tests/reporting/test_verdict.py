@@ -228,16 +228,29 @@ def test_the_largest_values_are_compared():
     assert nearer(np.zeros(3), 0.0, np.zeros(3)) == 0
 
 
-def test_predictions_on_another_scale_are_compared_by_rank():
-    same_text(numbers(SAID, y=1000 + 10 * SAID, model=SAID / 1000))
+def test_errors_are_stated_of_values_that_are_far_but_in_order():
+    """Drift, a bias or another scale: a rank correlation cannot distinguish them."""
+    same_text(numbers(SAID, y=SAID + 15, model=SAID, held_out_from="model"))
     same_text(numbers(SAID, y=SAID, model=SAID / 1000))
     near = numbers(SAID, y=-SAID, model=SAID + 0.9)
-    assert "scale" not in " ".join(near)
+    assert "scale" not in " ".join(near) and "however" not in " ".join(near)
     rows = np.column_stack([SAID > 2, SAID]).astype(float)
     tile, *_ = summarize(numbers_rules(), X=rows, model=SAID / 1000)["scores"]["tiles"]
-    same_text(tile["name"])
+    assert tile["rules"] < -1 and tile["note"] == "rank correlation 1"
     found = numbers_rules().described_on(rows, model=SAID / 1000)
     assert "agreement < -1" in str(found)
+
+
+def test_ranking_scores_have_no_errors():
+    rules = numbers_rules().with_metadata(predicts="a ranking score")
+    rows = np.column_stack([SAID > 2, SAID]).astype(float)
+    given = {"X": rows, "y": 9 - SAID, "model": SAID + 0.5}
+    page = summarize(rules, **given, held_out_from="model")
+    same_lines(page["verdict"])
+    same_lines(line["name"] for line in page["scores"]["lines"])
+    assert page["decisions"] is None and page["failures"]["right"] is None
+    constant = summarize(rules, **(given | {"y": np.ones(40)}))["verdict"]
+    same_text(constant[1])
 
 
 # One question

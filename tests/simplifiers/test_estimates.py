@@ -1,5 +1,6 @@
 """Rules for quantiles and for effects of treatments, by ``simplify``."""
 
+import pickle
 import re
 
 import numpy as np
@@ -218,8 +219,17 @@ def test_effects_are_evaluated_on_scores(effects, tmp_path):
     )
     cw.report(effects, tmp_path / "page.html", X=X, y=scores, model=older)
     assert Effect.error[1:] in (tmp_path / "page.html").read_text("utf-8")
-    errors = cw.difference(effects, older, X, scores).errors
-    assert errors["old"].value == pytest.approx(np.mean(np.abs(scores - predicted)))
+    for pair in ((effects, older), (older, older)):
+        with refuses(InputError):
+            cw.difference(*pair, X, scores)
+    for plain in (pd.Series(scores), scores.tolist(), np.concatenate([scores])):
+        with refuses(InputError):
+            effects.evaluate(X, plain)
+        marked = cw.EffectScores(plain)
+        assert effects.evaluate(X, marked) == effects.evaluate(X, scores)
+    assert type(pickle.loads(pickle.dumps(scores))) is cw.EffectScores
+    with refuses(InputError):
+        cw.EffectScores([[1.0, 2.0]])
     # Computations return plain numbers, which are no scores.
     assert type(2 * scores) is np.ndarray and type(scores.mean()) is np.float64
     with refuses(InputError):
@@ -431,7 +441,7 @@ def queries(n=60, seed=0):
 
 
 def test_a_ranking_model_is_explained_by_its_scores_within_queries(tmp_path):
-    """As requested in shap/shap#570."""
+    """As requested in shap#570 and interpret#181."""
     lightgbm, xgboost, catboost = map(
         pytest.importorskip, ("lightgbm", "xgboost", "catboost")
     )
@@ -463,7 +473,13 @@ def test_a_ranking_model_is_explained_by_its_scores_within_queries(tmp_path):
 def test_rank_correlations_need_a_model_and_a_group_per_row():
     X, y, query = queries(10)
     rules = cw.simplify(lambda X: X["a"], X, max_rules=2, random_state=0)
-    for settings in ({"groups": query}, {"groups": query[:5], "model": y}):
+    for settings in (
+        {"groups": query},
+        {"groups": query[:5], "model": y},
+        {"groups": np.where(query < 2, np.nan, query), "model": y},
+        {"groups": np.full(len(X), None), "model": y},
+        {"groups": np.arange(len(X)), "model": y},
+    ):
         with refuses(InputError):
             rules.evaluate(X, **settings)
     # A constant has no order, and neither has a query of equal scores.
@@ -485,7 +501,7 @@ def test_one_explanation_of_several_targets_instead_of_one_for_each():
 
 
 def test_survival_forests_and_boosting_are_explained_by_survival():
-    """As requested in shap#3308 and treeshap#19 (forests), interpret#293 (boosting)."""
+    """As requested in shap#3308, iml#172, treeshap#19, and interpret#293 (boosting)."""
     sksurv = pytest.importorskip("sksurv.ensemble")
     xgboost = pytest.importorskip("xgboost")
     X, time = waits(300)

@@ -284,12 +284,15 @@ def survival_times(frame: Any, args: Any) -> Any:
         raise InputError(
             f"The column {args.event!r} (--event) holds "
             f"{event[~known].tolist()[0]!r}; expected 1 or true for an event, and 0 or "
-            "false for a censored row; of several causes of events 1, 2 and so on."
+            "false for a censored row; of several causes of events, 1 to at most "
+            f"{MOST_CAUSES}."
         )
     if frame[args.time].dtype.kind not in "iuf":
         raise InputError(f"The column {args.time!r} (--time) holds other than numbers.")
-    y = np.empty(len(frame), [("event", np.int64), ("time", np.float64)])
-    y["event"], y["time"] = event, frame[args.time]
+    # A column named "cause" holds causes of events, even if no row is censored.
+    name = "cause" if args.event == "cause" else "event"
+    y = np.empty(len(frame), [(name, np.int64), ("time", np.float64)])
+    y[name], y["time"] = event, frame[args.time]
     return y
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from functools import wraps
 from inspect import getdoc
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +19,7 @@ from clearwood.cli.errors import one_line, plain_warnings
 from clearwood.cli.evaluation import evaluate_rules, scores_as_dict
 from clearwood.cli.inputs import read_new_rows, read_saved
 from clearwood.exceptions import ClearwoodError, InputError
+from clearwood.rules.evaluation.statistics import RuleStatistics
 
 Cells = dict[str, int | float | str | bool | None]
 """Cells by column, as in JSON; None is missing."""
@@ -26,6 +30,12 @@ Rules that predict a column of a table from others. Call `rules` to read them, a
 `explain` or `what_if` for predictions: do not evaluate rules yourself. Explanations and
 counterfactuals describe the rules, not causes: they are no advice on what to change in
 the world. All tools only read."""
+
+MOST_FILES = 20
+"""Maximum number of allowed files that are listed for a client."""
+
+MOST_CHARACTERS = 200
+"""Maximum length of the name of a file; that of file systems is 255 bytes or more."""
 
 QUOTES = "the reason is in the log of the server, since it may quote the file"
 
@@ -92,10 +102,10 @@ class Tools:
 
         With max_tokens, a shorter text that states what it omits.
         """
-        has_curves = bool(self.saved.outcome.horizons)  # Too long for a prompt.
-        return str(
-            self.saved.to_text() if has_curves else self.saved.to_prompt(max_tokens)
-        )
+        if not self.saved.outcome.horizons:
+            return str(self.saved.to_prompt(max_tokens))
+        # Curves are too long for a prompt.
+        return str(_without_few(self.saved).to_text())
 
     def explain(self, row: Cells, fixed: list[str] | None = None) -> dict[str, Any]:
         """Predict one row: the rule that applies, reasons, and counterfactuals.
@@ -187,17 +197,52 @@ class Tools:
 
     def _path_of(self, name: str) -> str:
         """Path of a file that a client names, if it is an allowed one."""
+        if len(name) > MOST_CHARACTERS:
+            raise InputError(
+                f"The name of the file has {len(name):,} characters; at most "
+                f"{MOST_CHARACTERS:,} are allowed."
+            )
         for root in self.allowed:
             folder = root if root.is_dir() else root.parent
             path = (folder / name.replace("\0", "")).resolve()
             if path.is_relative_to(root) and path.is_file():
                 return str(path)
-        folders = [root.iterdir() if root.is_dir() else [root] for root in self.allowed]
-        known = sorted(path.name for folder in folders for path in folder)
+        known = list(islice(self._names(), MOST_FILES + 1))
+        more = " and others" if len(known) > MOST_FILES else ""
         raise InputError(
-            f"{name!r} is no allowed file; these are {known}. For another one the "
-            "server must be started with --allow."
+            f"{name!r} is no allowed file; these are {known[:MOST_FILES]}"
+            f"{more}. For another one the server must be started with --allow."
         )
+
+    def _names(self) -> Iterator[str]:
+        """Names of the allowed files, as a client gives them."""
+        for root in self.allowed:
+            if root.is_file():
+                yield root.name
+            for folder, inner, files in os.walk(root):
+                inner.sort()
+                # Links, which may lead elsewhere, are not listed.
+                paths = [Path(folder, name) for name in sorted(files)]
+                yield from (
+                    path.relative_to(root).as_posix()
+                    for path in paths
+                    if not path.is_symlink()
+                )
+
+
+def _without_few(rules: Any) -> Any:
+    """The rules, of those of few rows or events without statistics of these."""
+
+    def shown(rule: Any) -> Any:
+        known = rule.statistics
+        counts = [known.rows, known.rows_assigned]
+        if rule.curve:
+            counts += [one.events for one in rule.curve.causes]
+        few = any(map(is_few, counts))
+        return replace(rule, statistics=RuleStatistics()) if few else rule
+
+    kept = tuple(map(shown, rules.rules))
+    return replace(rules, rules=kept, otherwise=shown(rules.otherwise))
 
 
 def _cell(name: str, cell: Any, kind: str | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Iterable, Sequence
@@ -30,6 +31,7 @@ from clearwood.comparison.models import (
     short_name,
 )
 from clearwood.comparison.peers import PEERS, is_installed
+from clearwood.comparison.point import OF_MODEL
 from clearwood.comparison.processes import JobsDone, run_jobs
 from clearwood.comparison.scores import (
     constant_error,
@@ -41,6 +43,7 @@ from clearwood.comparison.scores import (
 )
 from clearwood.ensembles.black_box import task_of
 from clearwood.ensembles.read import needs_fit
+from clearwood.ensembles.statistics import ORDER
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.outcomes import OUTCOMES, Outcome, outcome_of
 from clearwood.simplifiers import METHODS
@@ -106,7 +109,9 @@ def compare(
     scoring : {"log_loss", "error"}, default="log_loss"
         Criterion by which rules are *enough*: the log loss of their probabilities
         relative to that of the model, or the error. By error, a constant would be
-        enough where a class is rare. In regression it is the mean squared error.
+        enough where a class is rare. In regression it is the mean squared error; of
+        rules for a ranking model, whose scores have no error against true values, that
+        against its scores.
     time_limit : float or None, default=120.0
         Seconds for all fits of one method. A fit that takes longer is stopped, and the
         results so far are kept. Peers have 30 s at most. A process that is not ready
@@ -200,7 +205,10 @@ def compare(
         job for name in names for job in make_jobs(name, sizes[name], problem.parts)
     ]
     done = run_jobs(problem, jobs, n_workers, time_limit, verbose)
-    held = make_held_out(problem)
+    held, orders_only = make_held_out(problem), ensemble.statistic == ORDER
+    if orders_only:
+        # The level of a ranking score is not that of the true values.
+        held = held._replace(truth=held.target)
     points = [
         point
         for name in names
@@ -209,6 +217,10 @@ def compare(
     failures = _failures(jobs, {point.method for point in points}, done)
     _say_what_happened(done, bool(points), failures, len(jobs))
     error, spread = mean_error(held.target, held, problem.outcome)
+    constant = constant_error(held, problem.outcome)
+    scoring = scoring if outcome.is_share else "error"
+    if orders_only:
+        scoring, error, spread, constant = OF_MODEL, math.nan, math.nan, math.nan
     found = Frontier(
         problem.outcome.task,
         short_name(ensemble),
@@ -223,8 +235,8 @@ def compare(
         time.perf_counter() - begin,
         ensemble.features.names,
         outcome_of(ensemble.classes).classes,
-        scoring=scoring if outcome.is_share else "error",
-        constant_error=constant_error(held, problem.outcome),
+        scoring=scoring,
+        constant_error=constant,
     )
     return found if column_info is None else found.with_columns(column_info)
 

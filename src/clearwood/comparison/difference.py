@@ -20,6 +20,7 @@ from clearwood.ensembles.read import as_predictor
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ClearwoodError, InputError, PoorFidelityWarning
 from clearwood.outcomes.classes import check_known_labels
+from clearwood.outcomes.effect import EffectScores
 from clearwood.outcomes.intervals import UNKNOWN, Rate, mean_of, rate_of
 from clearwood.references.tabular import count_rows
 from clearwood.results import Result
@@ -162,7 +163,7 @@ def difference(
     X : array-like or frame of shape (n_samples, n_features)
         Rows to compare the models on, best not those of their fit.
     y : array-like of shape (n_samples,), optional
-        True labels or values.
+        True labels or values; not for quantiles or effects of treatments.
     by : column label, or array-like of shape (n_samples,), optional
         Groups of the rows.
     max_rules : int, default=5
@@ -219,8 +220,16 @@ def difference(
     if y is not None:
         truth = check_target(y, n, numeric=kinds != {True})
         for model in models:
-            if isinstance(model, RuleSet):
-                model.outcome.check_truth(y, n)
+            if isinstance(model, RuleSet) and model.outcome.estimates_truth:
+                raise InputError(
+                    "Errors of single rows do not describe the task "
+                    f"{model.task}; leave y out, and use rules.evaluate(X, y) for each."
+                )
+        if isinstance(y, EffectScores):
+            raise InputError(
+                "y holds effect scores, whose errors in single rows are mostly their "
+                "own; leave y out."
+            )
     labels, name = (None, "") if by is None else labels_of(X, n, by)
     if kinds == {True}:
         if not set(before.tolist()) & set(now.tolist()):

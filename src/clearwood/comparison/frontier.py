@@ -12,6 +12,7 @@ import numpy as np
 from clearwood._words.numbers import short_text
 from clearwood.comparison.point import (
     MEASURES,
+    OF_MODEL,
     SCORES,
     TITLES,
     FrontierPoint,
@@ -62,8 +63,10 @@ class Frontier(Result):
     n_described : int
         Number of separate rows that the statistics of the rules are from (see
         :meth:`described_on`); 0 where they are from the rows that the rules come from.
-    scoring : {"log_loss", "error"}
-        Criterion that decides which rules are enough.
+    scoring : {"log_loss", "error", "fidelity"}
+        Criterion that decides which rules are enough. If it is "fidelity", for ranking
+        models, all errors are mean squared differences from the model's scores, and
+        ``model_error`` and ``constant_error`` are NaN.
     constant_error : float
         Error of predicting the most frequent class, or the mean, for all rows.
     """
@@ -210,7 +213,8 @@ class Frontier(Result):
 
     def _scores(self, points: list[FrontierPoint]) -> tuple[np.ndarray, np.ndarray]:
         """Criterion of each point, and its standard error."""
-        names = self.scoring, f"{self.scoring}_se"
+        name = "log_loss" if self.scoring == "log_loss" else "error"
+        names = name, f"{name}_se"
         score, spread = (
             np.array([getattr(point, name) for point in points]) for name in names
         )
@@ -252,14 +256,17 @@ class Frontier(Result):
             f"{self.model}: {self.task}, {self.n_rows:,} rows, {self.n_folds} "
             f"cross-validation folds, {self.n_refits} bootstrap refits, "
             f"{self.seconds:.0f} seconds",
-            f"{kind} of the model {own}" + ("" if self.model_refitted else f"; {SEEN}"),
+            ORDERED
+            if self.scoring == OF_MODEL
+            else f"{kind} of the model {own}"
+            + ("" if self.model_refitted else f"; {SEEN}"),
         ]
         if self.constant_error == self.constant_error:
             lines.append(self._of_a_constant(kind))
         if any(point.rules is not None for point in self.points):
             lines.append(
                 f"enough: {self._enough_in_short(kind)}: the fewest rules within one "
-                f"standard error of the lowest {SCORES[self.scoring]}"
+                f"standard error of the lowest {SCORES.get(self.scoring, 'error')}"
                 f"{self._corrected(kind)}"
             )
         least = min(self.points, key=lambda p: (p.error, p.n_rules), default=None)
@@ -348,6 +355,10 @@ SEEN = (
     "if these rows were in its training data, its error and that of the rules are "
     "lower than on new rows, and so is the fidelity, as rules do not reproduce what it "
     "memorized"
+)
+ORDERED = (
+    "A ranking score has no error against true values: errors are mean squared "
+    "differences from the scores of the model"
 )
 NOTE = (
     "Shown are the recommended rules and the points on the frontier: no other has a "

@@ -23,6 +23,8 @@ MEASURES = (
 
 TITLES = {"n_literals": "literals", "log_loss": "log loss"}
 SCORES = {"error": "error", "log_loss": "log loss against the model's probabilities"}
+OF_MODEL = "fidelity"
+"""Scoring where errors are differences from the scores of a ranking model."""
 
 
 @dataclass(frozen=True, repr=False)

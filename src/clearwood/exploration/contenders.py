@@ -91,9 +91,20 @@ def _boosting(kind: str) -> Callable[..., Any]:
         from sklearn import ensemble
 
         model = getattr(ensemble, f"HistGradientBoosting{kind}")(random_state=seed)
-        return fit_to_table(model, X, y)
+        return fit_to_table(model, _with_values(X), y)
 
     return fit
+
+
+def _with_values(X: Any) -> Any:
+    """The rows; columns without any value, which boosting cannot bin, are constant."""
+    X = X.copy()
+    for name in X:
+        kind = X[name].dtype
+        if kind.kind in "fMm" and X[name].isna().all():
+            X[name] = 0
+            X[name] = X[name].astype(kind)
+    return X
 
 
 def _linear(kind: Any, max_terms: int = MOST_PARTS) -> Callable[..., Any]:

@@ -217,8 +217,10 @@ def fit_all(
             limit = math.inf if number < n_always else ends
             try:
                 found, models = _fit(task, contender, boosted, seed, limit, least)
-            except ClearwoodError as error:
-                notes.append(f"{contender.title}: {error}")
+            except Exception as error:  # of any library: the others are still fitted
+                own = isinstance(error, ClearwoodError)
+                kind = "" if own else f"{type(error).__name__}: "
+                notes.append(f"{contender.title}: {kind}{error}")
                 continue
             if not found:
                 notes.append(f"{contender.title}: left out, as the time is over.")

@@ -16,7 +16,7 @@ def describe_columns(frame: pd.DataFrame, least: int = 1) -> pd.DataFrame:
     """Type, missing share, number of distinct values and values of each column.
 
     With ``least`` above 1, quartiles replace the extremes, which are values of single
-    rows, and categories of fewer rows are not named.
+    rows; categories of fewer rows, and values of columns with fewer, are not shown.
 
     Examples
     --------
@@ -28,10 +28,12 @@ def describe_columns(frame: pd.DataFrame, least: int = 1) -> pd.DataFrame:
     lines = []
     for name in frame:
         column = frame[name]
-        kind, values = _values(column.dropna(), least)
+        known = column.dropna()
+        kind, values = _values(known, least)
         lines.append({
             "column": name, "type": kind, "missing": float(column.isna().mean()),
-            "distinct": column.nunique(), "values": values,
+            "distinct": column.nunique(),
+            "values": values if len(known) >= least else "",
         })  # fmt: skip
     return pd.DataFrame(lines)
 

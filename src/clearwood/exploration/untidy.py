@@ -41,6 +41,9 @@ CODES = frozenset(sign * float("9" * n) for n in range(1, 7) for sign in (1, -1)
 MOST_LEVELS = 255
 """Maximum number of distinct texts of a categorical column."""
 
+FEWEST_KNOWN = 5
+"""Minimum number of known entries of a column that is used."""
+
 FEWEST_IDS = 20
 """Rows below which distinct cells are no evidence of an identifier."""
 
@@ -251,6 +254,9 @@ def unusable(column: pd.Series) -> str:
     known = column.dropna()
     if known.empty:
         return "empty in every row"
+    if len(known) < FEWEST_KNOWN:
+        # Before a value is quoted, which would be that of single rows.
+        return f"known in {rows_in_words(len(known))} only"
     n_distinct = known.nunique()
     if n_distinct == 1:
         return f"{printable(str(known.iloc[0]))} wherever it is known"

@@ -9,7 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clearwood._numeric import WeightedMoments
+from clearwood._words.labels import type_text
 from clearwood._words.numbers import measured_text, number_text
+from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError
 from clearwood.outcomes.mean import Mean
 
@@ -17,8 +19,28 @@ from clearwood.outcomes.mean import Mean
 class EffectScores(np.ndarray):
     """Estimates of the effect in single rows, as a type that outcomes do not have.
 
-    Of NumPy's operations only selections of rows are of this type.
+    Rules for effects are compared with scores of this type only, so that outcomes are
+    never taken for them. :func:`clearwood.effect_scores` returns it. Of NumPy's
+    operations, only selections of rows are of this type; scores from a frame, a file,
+    another method or a concatenation are passed as ``EffectScores(values)``.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows,)
+        Doubly robust scores, or other estimates in single rows whose mean over some
+        rows is an estimate of the mean effect there.
+
+    Examples
+    --------
+    >>> import clearwood as cw
+    >>> cw.EffectScores([0.5, 2.0])
+    EffectScores([0.5, 2. ])
     """
+
+    def __new__(cls, values: Any) -> EffectScores:
+        """Validate values and mark them as scores."""
+        values = np.asarray(values)
+        return check_target(values, len(np.atleast_1d(values)), numeric=True).view(cls)
 
     def __array_wrap__(
         self, array: Any, context: Any = None, return_scalar: bool = False
@@ -45,6 +67,7 @@ class Effect(Mean):
     task: ClassVar[str] = "effect"
     estimates_truth: ClassVar[bool] = True
     shown_name: ClassVar[str] = "effect"
+    dots: ClassVar[str] = "mean effect of the treatment on {}"
     error: ClassVar[str] = "mean squared error of scores"
 
     def check(self, values: Any, n_rows: int, name: str = "y") -> np.ndarray:
@@ -55,9 +78,10 @@ class Effect(Mean):
         """Validate effect scores; outcomes, which no effect is compared with, raise."""
         if not isinstance(values, EffectScores):
             raise InputError(
-                f"{name} holds outcomes, or other plain values, and rules for effects "
-                "are compared with effect scores: pass those of these rows, "
-                "clearwood.effect_scores(X, outcome, treatment)."
+                f"{name} is {type_text(values)}, which may hold outcomes, and rules "
+                "for effects are compared with effect scores: pass those of these rows "
+                "as clearwood.effect_scores(X, outcome, treatment) returns them; those "
+                "from elsewhere, as clearwood.EffectScores(values)."
             )
         return self.check(values, n_rows, name)
 

@@ -54,6 +54,8 @@ class Outcome(ABC):
         as residuals, do not apply.
     shown_name : str
         Name of that statistic.
+    dots : str
+        Wording of the mean of true values, around the name of the target.
     scoring : str
         Default score of rules on held-out rows.
     added, averaged : str
@@ -74,6 +76,7 @@ class Outcome(ABC):
     shows_share: ClassVar[bool] = False
     estimates_truth: ClassVar[bool] = False
     shown_name: ClassVar[str] = ""
+    dots: ClassVar[str] = "mean of {}"
     scoring: ClassVar[str] = "agreement"
     added: ClassVar[str] = ""
     averaged: ClassVar[str] = ""

@@ -39,6 +39,7 @@ class Quantile(Outcome):
     shows_share: ClassVar[bool] = True
     estimates_truth: ClassVar[bool] = True
     shown_name: ClassVar[str] = "share at most"
+    dots: ClassVar[str] = "mean of {}, not its quantile"
     constant: ClassVar[str] = "quantile of all rows"
     error: ClassVar[str] = "mean pinball loss"
     error_unit: ClassVar[str] = "mean pinball"

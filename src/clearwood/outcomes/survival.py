@@ -26,6 +26,9 @@ OF_CAUSES = np.dtype([*FIELDS.descr, ("cause", np.int64)])
 MOST_CAUSES = 9
 """Maximum number of causes of events."""
 
+EVENT_NAMES = ("cause", "event")
+"""Names of columns that hold events, whatever their type."""
+
 
 @dataclass(frozen=True)
 class Survival(Mean):
@@ -92,15 +95,22 @@ def is_survival(y: Any) -> bool:
 def _event_and_time(y: Any) -> tuple[str, str] | None:
     """Names of both columns: a bool, or 0 and 1, or codes of causes; and a number."""
     columns = _columns(y)
-    for is_event in (_is_bool, _is_indicator, _is_code):
+    if len(columns) != 2:
+        return None
+    named = [name for name in columns if name in EVENT_NAMES]
+    if len(named) == 1 and _is_code(np.asarray(y[named[0]]), "biuf"):
+        return named[0], _other(columns, named[0])
+    # Two columns of a frame, of other names, may be two targets.
+    kinds = (_is_bool, _is_indicator, _is_code)[: 2 if hasattr(y, "columns") else 3]
+    for is_event in kinds:
         events = [name for name in columns if is_event(np.asarray(y[name]))]
-        if is_event is _is_code and hasattr(y, "columns"):
-            # Two columns of other names may be two targets.
-            events = [name for name in events if name in ("cause", "event")]
-        if len(columns) == 2 and len(events) == 1:
-            (time,) = set(columns) - set(events)
-            return events[0], time
+        if len(events) == 1:
+            return events[0], _other(columns, events[0])
     return None
+
+
+def _other(columns: list[str], name: str) -> str:
+    return columns[1 - columns.index(name)]
 
 
 def _is_bool(column: np.ndarray) -> bool:
@@ -111,8 +121,8 @@ def _is_indicator(column: np.ndarray) -> bool:
     return column.dtype.kind in "biuf" and bool(np.isin(column, (0, 1)).all())
 
 
-def _is_code(column: np.ndarray) -> bool:
-    return column.dtype.kind in "iu" and bool(
+def _is_code(column: np.ndarray, kinds: str = "iu") -> bool:
+    return column.dtype.kind in kinds and bool(
         np.isin(column, range(MOST_CAUSES + 1)).all()
     )
 
@@ -158,8 +168,9 @@ def check_survival(
     y : structured array, or frame with two columns
         As made by scikit-survival's ``Surv.from_arrays(event, time)``: whether each row
         has an event, as a bool or 0 and 1, and the time of its event or censoring. Of
-        several causes of events, 0, 1, 2 and so on, as integers; a frame's column of
-        them is named ``event`` or ``cause``.
+        several causes of events, 0 for a censored row and 1, 2 and so on, at most 9; a
+        frame's column of them is named ``event`` or ``cause``. Where no row is
+        censored, that of several causes is named ``cause``.
     n_rows : int
     name : str
         Name of the argument, for errors.
@@ -178,9 +189,10 @@ def check_survival(
             f"{name} must hold survival times: a structured array, as made by "
             "scikit-survival's Surv.from_arrays(event, time), or a frame with two "
             "columns, one that is True or 1 for an event and False or 0 for a censored "
-            "row (or, in a column named event or cause, the integers 1, 2 and so on "
-            f"for causes of events), and the time; found {type_text(y)}"
-            f"{f' with the columns {kinds}' * bool(kinds)}."
+            "row (or, in a column named event or cause, 0 for a censored row and the "
+            f"integers from 1 to at most {MOST_CAUSES} for causes of events), and the "
+            f"time; found {type_text(y)}{f' with the columns {kinds}' * bool(kinds)}"
+            f"{_unknown_codes(y)}."
         )
     event, time = columns
     times = check_target(np.asarray(y[time]), n_rows, numeric=True, name=name)
@@ -193,6 +205,14 @@ def check_survival(
         )
     codes = np.asarray(y[event]).astype(np.int64)
     found = max(int(codes.max(initial=0)), 1)
+    if found > 1 and (n_causes or 1) == 1 and event != "cause" and codes.all():
+        used = ", ".join(map(str, np.unique(codes)))
+        raise InputError(
+            f"{name} has the codes {used} in {event!r}, and no 0. If one of them is a "
+            "censored row, as 1 is where 1 = censored and 2 = dead, recode it: 0 = "
+            "censored, 1 = event. If all are causes of events, and no row is censored, "
+            "name the column 'cause'."
+        )
     if found > (n_causes or MOST_CAUSES):
         raise InputError(
             f"{name} has {found} causes of events, and the rules are for {n_causes}; "
@@ -210,6 +230,19 @@ def check_survival(
             f"cannot be estimated; check that {event!r} is True or 1 for events."
         )
     return rows
+
+
+def _unknown_codes(y: Any) -> str:
+    """What no code of an event is, of a column named as one, or which columns are."""
+    columns = _columns(y)
+    for column in (np.asarray(y[name]) for name in columns if name in EVENT_NAMES):
+        if column.dtype.kind in "iuf":
+            wrong = column[~np.isin(column, range(MOST_CAUSES + 1))]
+            return f", of which that of events holds {wrong[0]}" if len(wrong) else ""
+    if len(columns) == 2 and not hasattr(y, "columns"):
+        if all(_is_code(np.asarray(y[name])) for name in columns):
+            return ", of which either may be that of events; name it event or cause"
+    return ""
 
 
 def check_horizons(horizons: Any, y: np.ndarray) -> tuple[float, ...]:

@@ -12,8 +12,8 @@ from clearwood._words.labels import printable
 from clearwood._words.numbers import short_text
 from clearwood.charts.chart import keys, svg
 from clearwood.comparison.display import FrontierDisplay
-from clearwood.comparison.frontier import Frontier
-from clearwood.comparison.point import SCORES, FrontierPoint
+from clearwood.comparison.frontier import ORDERED, Frontier
+from clearwood.comparison.point import OF_MODEL, SCORES, FrontierPoint
 from clearwood.reporting.lead import model_in_words
 from clearwood.rules.exports.html_table import summarize_rules
 
@@ -70,7 +70,7 @@ def summarize_frontier(
         "model_error": _known(frontier.model_error),
         "model_spread": _known(frontier.model_error_se),
         "constant_error": _known(frontier.constant_error),
-        "scored_by": SCORES[frontier.scoring],
+        "scored_by": SCORES.get(frontier.scoring, "error"),
         "model_refitted": frontier.model_refitted,
         "n_rows": frontier.n_rows,
         "n_folds": frontier.n_folds,
@@ -197,7 +197,7 @@ def _words(
     if fewest is not lowest:
         words += (
             f" The fewest rules within one standard error of the lowest "
-            f"{SCORES[frontier.scoring]} are {fewest.n_rules:,}, by "
+            f"{SCORES.get(frontier.scoring, 'error')} are {fewest.n_rules:,}, by "
             f"{printable(fewest.method)}, with an error of {shown(fewest.error)}."
         )
     peer = _better_peer(frontier)
@@ -206,6 +206,8 @@ def _words(
             f" The peer {printable(peer.method)} has a lower one, {shown(peer.error)} "
             f"with {_rules_text(peer.n_rules)}."
         )
+    if frontier.scoring == OF_MODEL:
+        words += f" {ORDERED}."
     if math.isfinite(frontier.model_error) and frontier.model_refitted:
         words += f" The error of the model itself is {shown(frontier.model_error)}."
     if math.isfinite(frontier.constant_error):

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.numbers import short_text
 from clearwood.ensembles import TreeEnsemble
 from clearwood.reporting.table import Table
-from clearwood.reporting.verdict.of_values import FAR, other_scale
+from clearwood.reporting.verdict.of_values import order_where_far
 from clearwood.rules import RuleAverage, RuleList, RuleScores, RuleSet, RuleSum
 
 LAST_LINE: dict[type[RuleSet], str] = {
@@ -83,14 +84,12 @@ def _nearness(
     outcome, n_rows = rules.outcome, len(model)
     if outcome.is_share:
         return score_line(outcome.agreement_words, outcome.unit, fidelity)
-    correlation = None
-    if fidelity <= FAR:
-        correlation = other_scale(np.asarray(rules.predict(rows)), model)
-    if correlation is not None:
-        return score_line("Rank correlation with the model", "number", correlation)
     # A single row has no variance to explain.
     r2 = None if n_rows < 2 else fidelity
-    return score_line(outcome.agreement_words, outcome.unit, r2) | {"word": "r2"}
+    order = order_where_far(np.asarray(rules.predict(rows)), model)
+    note = "" if order is None else f"rank correlation {short_text(order, 3)}"
+    line = score_line(outcome.agreement_words, outcome.unit, r2)
+    return line | {"word": "r2", "note": note}
 
 
 def _model_error(rules: RuleSet, table: Table) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from clearwood._html.disclosure import MIN_ROWS, OfRows, disclosed, is_few
@@ -22,7 +23,13 @@ from clearwood.reporting.lead import read_model_in_words
 from clearwood.reporting.path import summarize_path
 from clearwood.reporting.score_lines import LAST_LINE, summarize_scores
 from clearwood.reporting.survival import summarize_survival
-from clearwood.reporting.table import Table, in_used_columns, path_of, table_of
+from clearwood.reporting.table import (
+    Table,
+    in_used_columns,
+    orders_only,
+    path_of,
+    table_of,
+)
 from clearwood.reporting.verdict import summarize_verdict
 from clearwood.reporting.words import words_of
 from clearwood.rules import RuleSet
@@ -43,7 +50,7 @@ FEWEST_SHUFFLED, MOST_SHUFFLED = 20, 1000
 
 
 NEW_TO = {
-    None: "rows passed to this report",
+    None: "given rows",
     "rules": "rows not used to fit the rules",
     "model": "rows used to fit neither the model nor the rules",
 }
@@ -142,9 +149,13 @@ def summarize(
     shown, scores = rules, None
     if table is not None:
         shown, reached = survey(rules, table.rows, table.y, table.of_model)
+    verdict = summarize_verdict(rules, shown, table, held_out_from, survival, least)
+    if table is not None and orders_only(rules):
+        # A score has no error against true values.
+        table = table._replace(y=None)
+    if table is not None:
         first = survival["scores"] if survival else []
         scores = summarize_scores(rules, reached, table, ensemble, first)
-    verdict = summarize_verdict(rules, shown, table, held_out_from, survival, least)
     if table is not None and rules.outcome.estimates_truth:
         # What follows compares single true values with predictions of means.
         table = table._replace(y=None)
@@ -288,6 +299,8 @@ def _tree(result: Any, table: Table | None, row: Any) -> OfRows | None:
     if table is not None:
         rows, known = table.rows, table.of_model if table.y is None else table.y
     tree = draw_tree(result, rows, known, row=way)
+    if tree.dots and table is not None and table.y is None:
+        tree = replace(tree, dots="mean prediction of the model")
     return OfRows(summarize_tree(tree), *(node.rows for node in tree.nodes))
 
 

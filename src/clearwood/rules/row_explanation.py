@@ -134,6 +134,9 @@ class Explanation(Result):
     way : tuple of AnsweredLiteral
         For a tree, the conditions on the row's path from the root to its leaf; else
         empty.
+    words : str
+        For survival, the predicted curve at the horizons, or the incidence of each
+        cause; else empty.
     """
 
     target: str
@@ -145,6 +148,7 @@ class Explanation(Result):
     combine: str = "first"
     default_text: str = "otherwise"
     way: tuple[AnsweredLiteral, ...] = ()
+    words: str = ""
 
     def __str__(self) -> str:
         return "\n".join(wrapped(line) for line in _lines(self))
@@ -337,6 +341,7 @@ def _explain_row(
     rule = None if predicting is None else int(predicting[0]) + 1
     found = rules.aggregate(matches).reshape(-1).tolist()
     has_changes = bool(rules.classes) or rule is not None
+    own = None if rule is None else rules[rule - 1]
     return Explanation(
         rules.target,
         rules.predictions_by(matches).tolist()[0],
@@ -346,6 +351,7 @@ def _explain_row(
         smallest_changes(rules, row, texts, fixed, steps) if has_changes else (),
         rules.combine,
         rules.default_text,
+        words=rules.outcome.words_of(own) if own and own.curve else "",
     )
 
 
@@ -401,7 +407,8 @@ def _totals_text(explanation: Explanation) -> str:
 
 def _lines(explanation: Explanation) -> list[str]:
     """The text, line by line."""
-    lines = [explanation.title]
+    words = explanation.words
+    lines = [explanation.title] + [f"  {words}"] * bool(words)
     if explanation.rule is None:
         lines += _sum_lines(explanation)
     else:

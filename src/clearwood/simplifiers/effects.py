@@ -76,9 +76,9 @@ def effect_scores(
 
     Returns
     -------
-    ndarray of shape (n_rows,)
-        Of a type of its own, so that rules tell scores from outcomes; computations
-        return plain arrays.
+    EffectScores of shape (n_rows,)
+        An array of a type of its own, so that rules tell scores from outcomes;
+        computations return plain arrays, which :class:`EffectScores` marks again.
 
     Raises
     ------

@@ -1,6 +1,7 @@
 """The picture of a tree: what it counts, where things stand, and what it says."""
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,6 +15,8 @@ import clearwood as cw
 from clearwood._html import render
 from clearwood.charts.chart import svg
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
+from clearwood.outcomes.effect import Effect
+from clearwood.outcomes.quantile import Quantile
 from clearwood.rules.conditions import CategorySet, Interval
 from clearwood.rules.drawn.layout import (
     LETTER,
@@ -24,7 +27,7 @@ from clearwood.rules.drawn.layout import (
     WIDTH,
     lay_out,
 )
-from clearwood.rules.drawn.nodes import draw_tree
+from clearwood.rules.drawn.nodes import PREDICTED_DOTS, draw_tree
 from clearwood.rules.drawn.page import summarize_tree
 from clearwood.rules.drawn.strips import make_strip
 
@@ -213,6 +216,22 @@ def test_every_node_can_be_reached_and_heard():
         # In the picture, as its tip, and in the list.
         assert page.count(f"{words}<") == 2
     same_lines(heard)
+
+
+def test_dots_name_their_statistic():
+    tree, X, y = diabetes()
+    rules = tree.rules_
+    outcomes = {
+        "mean of target": rules.outcome,
+        "mean of target, not its quantile": Quantile(level=0.9),
+        "mean effect of the treatment on target": Effect(),
+    }
+    for words, outcome in outcomes.items():
+        drawn = draw_tree(replace(rules, outcome=outcome), X, cw.EffectScores(y))
+        page = render("rules/drawn/tree.html", tree=summarize_tree(drawn))
+        assert f"Dots: {words}." in page
+    assert draw_tree(rules, X).dots == PREDICTED_DOTS.format("target")
+    assert draw_tree(*wine()).dots == ""
 
 
 def test_the_page_shows_the_picture(tmp_path):

@@ -98,6 +98,21 @@ def test_predictions_are_the_printed_incidences(found):
     assert (frame[f"{shown.columns[-1]} low"] > 0).all()
 
 
+def test_explanations_state_the_incidences(found, tmp_path):
+    X, y = patients(50, 1)
+    explained = cw.explain(found, X.iloc[[0]])
+    rule = found.rules_[explained.rule - 1]
+    assert explained.words == rule.curve.text(HORIZONS)
+    assert explained.words in " ".join(str(explained).split())
+    assert explained.as_dict()["words"].count("incidence of cause") == 2
+    page = tmp_path / "page.html"
+    cw.report(found, page, X=X, y=y, row=X.iloc[[0]])
+    text = page.read_text(encoding="utf-8")
+    assert f"<p>{explained.words}</p>" in text
+    assert f"then {found.rules_.target}" in text and "then survival" not in text
+    assert "Observed incidences" in text and "Observed survival" not in text
+
+
 def test_rows_of_each_rule_have_their_own_estimate(found):
     X, y = patients(400, 2)
     coded = found.rules_.outcome.check(y, len(X))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from clearwood._html.disclosure import single_rows
+from clearwood._html.disclosure import MIN_ROWS, OfRows, single_rows
 from clearwood._words.labels import printable
 from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit
@@ -46,6 +47,9 @@ from clearwood.circuits.reading.words import (
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import shown_names
 
+RARE = "a rare level"
+"""In place of the name of a level of few rows."""
+
 DEPTH = 2
 """Depth of nested components on a page."""
 
@@ -68,24 +72,22 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     strength = strengths(circuit)
     pairs = strongest_pairs(strength)
     order = dependence_order(strength)
-    entries = [group for group in (part, *part.groups) if group.clusters]
     rows = None
+    tables: Any = _tables(part, circuit.features, order, circuit.table.numbers)
+    alone: Any = _alone(part, circuit.features)
     if values is not None:
         rows = summarize_rows(circuit, values, X)
         rows["surprising"] = single_rows(rows["surprising"])
+        enough = _without_few(part, circuit.features, values)
+        instead = _tables(*enough, order, circuit.table.numbers)
+        tables = OfRows(tables, 1, instead=instead)
+        alone = OfRows(alone, 1, instead=_alone(*enough))
     return {
         "tiles": _tiles(circuit, part, _n_pairs(circuit, pairs)),
         "groups": len(part.groups),
         "found": FOUND[class_model_of(circuit)],
-        "tables": [
-            _table(group, circuit.features, order, circuit.table.numbers)
-            for group in entries
-        ],
-        "alone": [
-            column_words(circuit.features, j, group.profile[j])
-            for group in part.groups if len(group.columns) == 1
-            for j in group.columns
-        ],
+        "tables": tables,
+        "alone": alone,
         "joint": [
             names_text(circuit.features, group.columns)
             + (f" ({how})" if (how := hidden_states(group.node)) else "")
@@ -131,6 +133,54 @@ FOUND = {
     "one network per class": "found in each class separately",
 }
 """How clusters were found, by model of the class."""
+
+
+def _without_few(
+    part: CircuitPart, features: FeatureSpace, values: np.ndarray
+) -> tuple[CircuitPart, FeatureSpace]:
+    """Both without columns that few rows have, and without the names of rare levels."""
+    known = np.count_nonzero(~np.isnan(values), axis=0)
+    # Of a column without any entry in these rows, such as a class, nothing is counted.
+    categories = tuple(
+        tuple(
+            label if np.count_nonzero(column == level) >= MIN_ROWS else RARE
+            for level, label in enumerate(labels)
+        )
+        if labels and n
+        else labels
+        for labels, column, n in zip(features.categories, values.T, known)
+    )
+    shown = ~((known > 0) & (known < MIN_ROWS))
+    return _of_columns(part, shown), replace(features, categories=categories)
+
+
+def _of_columns(part: CircuitPart, shown: np.ndarray) -> CircuitPart:
+    """The part with some of its columns."""
+    groups = [_of_columns(one, shown) for one in part.groups]
+    return part._replace(
+        profile={j: facts for j, facts in part.profile.items() if shown[j]},
+        marks=tuple(j for j in part.marks if shown[j]),
+        clusters=tuple(_of_columns(one, shown) for one in part.clusters),
+        groups=tuple(one for one in groups if one.columns),
+    )
+
+
+def _alone(part: CircuitPart, features: FeatureSpace) -> list[str]:
+    """Columns that are independent of all others, with their distributions."""
+    return [
+        column_words(features, j, group.profile[j])
+        for group in part.groups
+        if len(group.node.variables) == 1
+        for j in group.columns
+    ]
+
+
+def _tables(
+    part: CircuitPart, features: FeatureSpace, order: list[int], numbers: Numbers
+) -> list[dict[str, Any]]:
+    """Tables of the parts that have components."""
+    entries = [group for group in (part, *part.groups) if group.clusters]
+    return [_table(group, features, order, numbers) for group in entries]
 
 
 def _table(

@@ -14,7 +14,7 @@ import numpy as np
 
 from clearwood._words.labels import printable
 from clearwood._words.sentences import sentences
-from clearwood.reporting.table import Table
+from clearwood.reporting.table import Table, orders_only
 from clearwood.reporting.verdict import of_classes, of_values
 from clearwood.reporting.verdict.rivals import Predictions, best_stump
 from clearwood.rules import RuleSet
@@ -71,12 +71,12 @@ def summarize_verdict(
         "has_warning": "warning" in rules.about,
         "held_out_from": held_out_from,
         **dict.fromkeys(("n", "stored", "model", "truth", "loss", "stump", "never")),
+        "orders_only": orders_only(rules),
+        "order": None,
         "few": _uncertain(shown, least),
         "survival": survival,
     }
     facts |= _stored(rules) if table is None else _on_rows(rules, table)
-    compared = facts["model"] or {}
-    facts["on_other_scale"] = compared.get("scale") is not None
     return sentences("reporting/verdict/verdict.txt", **facts)
 
 
@@ -86,12 +86,15 @@ def _on_rows(rules: RuleSet, table: Table) -> dict[str, Any]:
     predicted = np.asarray(rules.predict_encoded(encoded))
     answers = Predictions(predicted, table.of_model, table.y)
     of, model, truth = FACTS[rules.outcome.is_share], answers.model, answers.truth
-    loss = None
+    loss = order = None
     if truth is not None and rules.outcome.estimates_truth:
         loss, truth = _losses(rules, answers), None
+    elif truth is not None and orders_only(rules):
+        order, truth = of.order_of(predicted, truth), None
     return {
         "n": len(predicted),
         "loss": loss,
+        "order": order,
         "model": None if model is None else of.against_model(predicted, model),
         "truth": None if truth is None else of.against_truth(predicted, model, truth),
         "stump": _stump(rules, encoded, answers),

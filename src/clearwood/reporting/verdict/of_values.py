@@ -6,35 +6,39 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from clearwood.outcomes import Mean
 from clearwood.reporting.verdict.rivals import Predictions, nearer
 from clearwood.rules import RuleSet
+from clearwood.rules.scores import rank_correlation
 
 HALF = 0.5
 """R2 below which most of the variance of the model's predictions is lost."""
 TENTH = 10
 """Minimum number of rows for a statement on nine in ten of them."""
 FAR = -1.0
-"""R2 below which values in nearly the same order are on another scale."""
+"""R2 below which values in nearly the same order are biased or on another scale."""
 
 
-def other_scale(predicted: np.ndarray, target: np.ndarray) -> float | None:
+def order_where_far(predicted: np.ndarray, target: np.ndarray) -> float | None:
     """Rank correlation, where it is high but R2 is far below 0; otherwise None.
 
     Examples
     --------
     >>> values = np.arange(12.0)
-    >>> round(other_scale(values, values / 1000), 3), other_scale(values, values + 1)
+    >>> order_where_far(values, values + 99), order_where_far(values, values + 1)
     (1.0, None)
     """
-    if len(target) < TENTH or np.ptp(target) == 0 or np.ptp(predicted) == 0:
+    correlation = order_of(predicted, target)
+    if len(target) < TENTH or correlation is None or correlation <= HALF:
         return None
-    if Mean().fidelity(target, predicted) > FAR:
-        return None
-    correlation = float(np.corrcoef(rankdata(predicted), rankdata(target))[0, 1])
-    return correlation if correlation > HALF else None
+    return correlation if Mean().fidelity(target, predicted) <= FAR else None
+
+
+def order_of(predicted: np.ndarray, target: np.ndarray) -> float | None:
+    """Rank correlation; None if all targets are equal."""
+    found = rank_correlation(predicted, target, np.zeros(len(target), dtype=int))
+    return None if math.isnan(found) else found
 
 
 def against_model(predicted: np.ndarray, model: np.ndarray) -> dict[str, Any]:
@@ -44,7 +48,7 @@ def against_model(predicted: np.ndarray, model: np.ndarray) -> dict[str, Any]:
     return {
         "all_same": not apart.any(),
         "r2": r2,
-        "scale": other_scale(predicted, model),
+        "order": order_where_far(predicted, model),
         "is_coarse": r2 is not None and r2 < HALF,
         "half": float(np.median(apart)),
         "most_of_all": few,
@@ -59,7 +63,8 @@ def against_truth(
     """Error of rules, beside that of the model and of a constant."""
     return {
         "rules": _typical(predicted - truth),
-        "scale": other_scale(predicted, truth),
+        "order": order_where_far(predicted, truth),
+        "bias": float(np.mean(truth - predicted)),
         "model": None if model is None else _typical(model - truth),
         "against_model": 0 if model is None else nearer(predicted, model, truth),
         "one": _typical(truth - truth.mean()),

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._html import count_text
-from clearwood._words.labels import prediction_text
+from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import percent_text, share_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
@@ -23,6 +23,9 @@ from clearwood.rules.rule import Rule, predicted_probability, unlikely_text
 from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.rule_set import rules_of
 from clearwood.rules.tree import Question, Tree
+
+PREDICTED_DOTS = "mean prediction of {}"
+"""What dots show of rows without true values."""
 
 MOST_LEAVES = 100
 """Maximum number of nodes in a diagram."""
@@ -98,6 +101,8 @@ class DrawnTree:
         Smallest and largest predicted value; 0 and 1 in classification.
     has_way : bool
         Whether the path of a row is highlighted.
+    dots : str
+        The statistic of the rows that the dots show; empty for classes.
     """
 
     nodes: tuple[DrawnNode, ...]
@@ -106,6 +111,7 @@ class DrawnTree:
     target: str
     ends: tuple[float, float]
     has_way: bool
+    dots: str
 
     @property
     def n_rows(self) -> float:
@@ -202,7 +208,9 @@ def draw_tree(result: Any, X: Any = None, y: Any = None, *, row: Any = None) -> 
     if not rules.classes:
         ends = (float(rules.predictions.min()), float(rules.predictions.max()))
     nodes = tuple(node for node in makes.nodes if node is not None)
-    return DrawnTree(nodes, root, rules.classes, target, ends, row is not None)
+    dots = rules.outcome.dots if y is not None else PREDICTED_DOTS
+    dots = "" if rules.classes else dots.format(printable(target))
+    return DrawnTree(nodes, root, rules.classes, target, ends, row is not None, dots)
 
 
 def _leaf_of(tree: Tree | RuleList, row: Any) -> int | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from clearwood._words.labels import printable
 from clearwood.charts.chart import keys, svg
 from clearwood.rules.drawn.display import TreeDisplay
 from clearwood.rules.drawn.nodes import DrawnTree
@@ -19,8 +18,7 @@ def summarize_tree(tree: DrawnTree) -> dict[str, Any]:
         "outline": [_outline(tree, tree.root)],
         "has_way": tree.has_way,
         "has_strips": any(one.strip for node in tree.nodes for one in node.conditions),
-        "is_value": not tree.classes,
-        "target": printable(tree.target),
+        "dots": tree.dots,
     }
 
 

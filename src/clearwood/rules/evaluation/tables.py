@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -53,14 +54,28 @@ def ranked(
             "groups is for the rank correlation with the scores of a model, which are "
             "numbers; pass model, and a table in memory, or leave groups out."
         )
+    import pandas as pd
+
     predicted, numbers = rule_set.predict(X), np.asarray(groups)
     if numbers.shape != predicted.shape:
         raise InputError(
             f"groups has shape {numbers.shape} for {len(predicted)} rows; expected one "
             "group per row."
         )
+    unknown = int(pd.isna(numbers).sum())
+    if unknown:
+        raise InputError(
+            f"groups is missing for {unknown:,} of {len(predicted):,} rows; pass the "
+            "group of each row, or leave these rows, or groups, out."
+        )
     target: Any = rule_set.model_predictions(model, X, len(predicted))
     found = rank_correlation(predicted, target, numbers)
+    if math.isnan(found):
+        raise InputError(
+            "Each group has a single row, or rows of equal scores of the model, so "
+            "that there is no order to compare; pass groups of several rows, or leave "
+            "groups out."
+        )
     return replace(scores, rank_correlation=found)
 
 

@@ -40,8 +40,9 @@ def predict(args: Any) -> Answer:
     Writes CSV with the row number, counted from 1, the prediction, the class
     probabilities, and the number of the rule that predicts (for a sum or an average,
     the numbers of all rules that hold); of survival rules the mean survival at the
-    horizons, and survival at each; of rules for several targets a prediction of each.
-    Other columns of DATA are ignored.
+    horizons, and survival at each; with several causes of events, the mean probability
+    of no event of cause 1, and the incidence of each cause; of rules for several
+    targets a prediction of each. Other columns of DATA are ignored.
     """
     from clearwood.rules.several_targets import MultiOutputRules
 
