@@ -80,6 +80,7 @@ def test_quantiles_are_printed_with_intervals_and_with_shares_observed(ninths):
 
 
 def test_a_quantile_of_any_model_may_be_given():
+    """As requested for trees and forests in scikit-learn#18540."""
     X, y = waits(600)
     forest = RandomForestRegressor(20, min_samples_leaf=10, random_state=0).fit(X, y)
     for level in (0.1, 0.5):
@@ -395,7 +396,7 @@ def test_a_prediction_interval_has_an_explanation_of_each_end(high, ninths):
 
 
 def test_leaves_of_an_effect_tree_have_sizes_intervals_and_a_diagram():
-    """As requested in uber/causalml#424 and #736."""
+    """As requested in uber/causalml#424, #736 and #775."""
     X, t, y, _, _ = trial(600)
     rules = cw.simplify(
         older, X, y, task="effect", treatment=t, propensity=0.5, method="tree",
@@ -441,7 +442,7 @@ def queries(n=60, seed=0):
 
 
 def test_a_ranking_model_is_explained_by_its_scores_within_queries(tmp_path):
-    """As requested in shap#570 and interpret#181."""
+    """As requested in shap#570, interpret#181 and lime#251."""
     lightgbm, xgboost, catboost = map(
         pytest.importorskip, ("lightgbm", "xgboost", "catboost")
     )
