@@ -4,7 +4,7 @@
     python -m benchmarks.make_results --list    # name the pages that are older
     python -m benchmarks.make_results fab_speed engines
 
-At the end the papers' numbers are set beside those in the documentation.
+At the end the papers' numbers are set next to those in the documentation.
 
 Pages made at commits with the same sources are left as they are. After an interruption
 the same command goes on with the cases that are missing. A study that fails, for lack

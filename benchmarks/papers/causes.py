@@ -6,7 +6,7 @@ Two settings that the texts leave open are varied on the papers' splits: whether
 statement that occurs in several trees counts once in the penalty of FAB, as in the
 authors' program, or each time, as in their text; and whether Node Harvest selects nodes
 of the forest that is explained, or of one of shallow trees, as its R package grows.
-Beside them the regions into which the forests of 2016 divide the space.
+Next to them the regions into which the forests of 2016 divide the space.
 """
 
 from copy import copy

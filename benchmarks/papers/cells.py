@@ -1,4 +1,4 @@
-"""Cells of the papers' tables beside ours, and how they are set out on a page."""
+"""Cells of the papers' tables next to ours, and how they are set out on a page."""
 
 from typing import NamedTuple
 
@@ -91,7 +91,7 @@ def ratio(printed, other):
 
 
 def claim(row, column, printed, ours, holds):
-    """A statement of a paper about its table or figure, beside what is found here."""
+    """A statement of a paper about its table or figure, next to what is found here."""
     return Cell(row, column, printed, ours, REPRODUCED if holds else DIFFERS)
 
 

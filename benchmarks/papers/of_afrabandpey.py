@@ -139,7 +139,7 @@ def table_2():
             found = rmse("projection_prior", data, method)[column]
             cells.append(cell(data, words, said, found, better="lower"))
     return Item(
-        "Table 2", "RMSE and size beside Node Harvest and born-again trees",
+        "Table 2", "RMSE and size next to Node Harvest and born-again trees",
         "projection.prior", "projection_prior",
         f"{RUNS} Born-again trees: size by validation up to 64 leaves, the paper by "
         "depth. Reproduced: within the larger standard deviation over runs.",

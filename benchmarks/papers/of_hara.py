@@ -28,7 +28,7 @@ RULES_SAID = {
     "born-again tree": ("tens, or over 100", 10, 200),
     "decision tree, depth 2": ("4", 4, 4),
 }
-"""Numbers of rules that the text beside figure 5 states."""
+"""Numbers of rules that the text next to figure 5 states."""
 HAS_OTHERWISE = ("FAB, as in the paper", "inTrees, R's settings")
 """Methods whose lines include the default rule, which the papers do not count."""
 
@@ -114,7 +114,7 @@ def own_lines(rows, method):
 
 
 def rules_of_figure_5():
-    """Numbers of rules, beside the ranges that the text states."""
+    """Numbers of rules, next to the ranges that the text states."""
     cells = []
     for name in SETS:
         rows = results("papers", paper=2018, data=name, size="all")

@@ -1,4 +1,4 @@
-"""The page of the documentation that sets the papers' numbers beside ours.
+"""The page of the documentation that sets the papers' numbers next to ours.
 
 Usage: python -m benchmarks.papers.page
 
@@ -25,7 +25,7 @@ Results of the papers, and ours
 ===============================
 
 Every table and figure of the five papers whose code :doc:`papers` lists, with the
-papers' numbers beside those of this library. Entries are *paper / ours*. An entry is
+papers' numbers next to those of this library. Entries are *paper / ours*. An entry is
 *reproduced* if the difference is within the larger of both standard deviations, or
 within the margin stated with the table; ``(+)`` marks one that is better than printed,
 ``(*)`` one that differs otherwise. Where a paper has a picture without numbers, the

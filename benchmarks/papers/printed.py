@@ -82,4 +82,4 @@ RULES_2016 = {
     "energy": {"FAB, as in the paper": 5, "decision tree, validated": 58},
     "higgs": {"FAB, as in the paper": 7, "decision tree, validated": 16},
 }
-"""Rules found in all, beside tables 3 and 4 of 2016."""
+"""Rules found in all, next to tables 3 and 4 of 2016."""

@@ -10,7 +10,7 @@ ROWS = np.arange(100.0)[:, None]
 
 
 def rules(*bounds, classes=()):
-    """Rules ``x > bound``, of the predictions beside the bounds."""
+    """Rules ``x > bound``, of the predictions next to the bounds."""
     default, *found = [(None, "a" if classes else 0.0), *bounds]
     shares = {"a": (1.0, 0.0), "b": (0.0, 1.0)} if classes else {}
     made = [

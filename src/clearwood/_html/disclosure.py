@@ -68,8 +68,10 @@ def of_parts(
     content: Callable[[Sequence[Part]], Any],
 ) -> OfRows:
     """Content drawn from parts of the rows, without those of few rows."""
-    enough = [one for one in parts if not is_few(rows(one))]
-    return OfRows(content(parts), *map(rows, parts), instead=content(enough))
+    enough, whole = [one for one in parts if not is_few(rows(one))], content(parts)
+    # Content is drawn once where nothing is withheld.
+    instead = whole if len(enough) == len(parts) else content(enough)
+    return OfRows(whole, *map(rows, parts), instead=instead)
 
 
 def is_few(rows: float) -> bool:

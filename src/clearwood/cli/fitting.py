@@ -14,9 +14,9 @@ from clearwood.cli import options as shared
 from clearwood.cli.errors import plain_warnings
 from clearwood.cli.inputs import (
     check_files,
-    given,
     read_labelled,
     read_model_and_table,
+    search_settings,
     split_rows,
 )
 from clearwood.cli.large import open_large
@@ -202,14 +202,7 @@ def fit_rules(model: Any, split: Any, args: Any, outcome: Any = None) -> Any:
         task, ordered=ordered, stable=bool(args.stability)
     )
     settings: dict[str, Any] = {
-        "n_rules": args.n_rules,
-        "max_rules": args.max_rules,
-        "learn_from": args.learn_from,
-        "exclude_features": args.exclude_features,
-        "round_thresholds": not args.exact_thresholds,
-        "n_jobs": args.n_jobs,
-        "verbose": args.progress,
-        **given(args, "min_samples_leaf"),
+        **search_settings(args),
         **_goals(model, split.task, args),
     }
     if args.method == "additive":

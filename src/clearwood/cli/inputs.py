@@ -107,6 +107,20 @@ def given(args: Any, *names: str) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
+def search_settings(args: Any) -> dict[str, Any]:
+    """Options of every search for rules, as parameters of an estimator."""
+    return {
+        "n_rules": args.n_rules,
+        "max_rules": args.max_rules,
+        "learn_from": args.learn_from,
+        "exclude_features": args.exclude_features,
+        "round_thresholds": not args.exact_thresholds,
+        "n_jobs": args.n_jobs,
+        "verbose": args.progress,
+        **given(args, "min_samples_leaf"),
+    }
+
+
 # Models to explain
 
 

@@ -11,7 +11,7 @@ import click
 from clearwood.cli import options as shared
 from clearwood.cli.command import Answer
 from clearwood.cli.errors import plain_warnings
-from clearwood.cli.inputs import check_complete, csv_form, given, read_frame
+from clearwood.cli.inputs import check_complete, csv_form, read_frame, search_settings
 from clearwood.exceptions import InputError
 
 MODELS = ("random-forest", "extra-trees", "decision-tree")
@@ -74,15 +74,8 @@ def simplify_targets(args: Any, targets: list[str]) -> Answer:
         frame[targets].loc[split.X.index],
         None,
         split.groups,
-        n_rules=args.n_rules,
-        max_rules=args.max_rules,
-        learn_from=args.learn_from,
-        exclude_features=args.exclude_features,
-        round_thresholds=not args.exact_thresholds,
-        n_jobs=args.n_jobs,
-        verbose=args.progress,
         random_state=seed,
-        **given(args, "min_samples_leaf"),
+        **search_settings(args),
     )
     scores = rules.evaluate(split.X_test, split.y_test, model=model)
     summary = {

@@ -13,9 +13,9 @@ from clearwood.cli.errors import plain_warnings
 from clearwood.cli.inputs import (
     MODEL_FILES,
     check_complete,
-    given,
     read_frame,
     read_survival,
+    search_settings,
     survival_times,
 )
 
@@ -84,15 +84,8 @@ def simplify_survival(args: Any) -> Answer:
         "survival",
         horizons=_numbers(args.horizons),
         time_unit=args.time_unit or "",
-        n_rules=args.n_rules,
-        max_rules=args.max_rules,
-        learn_from=args.learn_from,
-        exclude_features=args.exclude_features,
-        round_thresholds=not args.exact_thresholds,
-        n_jobs=args.n_jobs,
-        verbose=args.progress,
         random_state=args.random_state,
-        **given(args, "min_samples_leaf"),
+        **search_settings(args),
     ).fit(split.X, split.y, groups=split.groups)
     scores = fitted.evaluate(split.X_test, split.y_test, y_train=split.y)
     summary = {
