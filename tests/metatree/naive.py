@@ -101,18 +101,18 @@ def log_density(structure, model, g, ends, y, weight, end, value):
 
 
 def search_corrected(structure, g, p):
-    """The recursion without data, node by node; ``p`` is one number or one each."""
+    """The recursion without data, node by node; ``g`` and ``p`` by node, or one."""
     new = np.zeros(structure.n_nodes)
-    p = np.broadcast_to(p, (structure.n_nodes,))
+    g, p = (np.broadcast_to(values, (structure.n_nodes,)) for values in (g, p))
 
     def z(node):
         first = structure.first_child[node]
         if first < 0:
             return 1.0
         children = range(first, first + structure.n_children[node])
-        split = g / p[node] * math.prod(z(child) for child in children)
-        new[node] = split / (1 - g + split)
-        return 1 - g + split
+        split = g[node] / p[node] * math.prod(z(child) for child in children)
+        new[node] = split / (1 - g[node] + split)
+        return 1 - g[node] + split
 
     z(0)
     return new

@@ -23,6 +23,8 @@ from clearwood import (
     MetaTreeClassifier,
     MetaTreeRegressor,
     exceptions,
+    load,
+    save,
 )
 from clearwood.exceptions import DegenerateDensityWarning, InputError
 from clearwood.metatree import (
@@ -65,19 +67,24 @@ def table(n=300, seed=0):
 # The prior
 
 
+@pytest.mark.parametrize("split_prior", [0.6, lambda depth: [0.8, 0.3][depth]])
 @pytest.mark.parametrize("prior", ["search-corrected", "constant"])
-def test_prior_and_evidence_are_those_of_enumeration(prior):
+def test_prior_and_evidence_are_those_of_enumeration(prior, split_prior):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(40, 5))
     X[:, 4] = 1.0
     y = X[:, 0] + rng.normal(size=40)
-    tree = MetaTreeRegressor(max_depth=2, max_features=3, split_prior=0.6, prior=prior)
-    tree.set_params(leaf_model=NormalNormalGamma(), random_state=0).fit(X, y)
+    tree = MetaTreeRegressor(max_depth=2, max_features=3, prior=prior, random_state=0)
+    tree.set_params(leaf_model=NormalNormalGamma(), split_prior=split_prior).fit(X, y)
     s, model = tree.structure_, tree.leaf_model_
     n = naive.effective_questions(s, X, 3)
-    g = naive.search_corrected(s, 0.6, n)
-    if prior == "constant":
-        g = np.where(s.is_leaf, 0.0, 0.6)
+    g = np.full(s.n_nodes, 0.6)
+    if callable(split_prior):
+        assert s.depth.max() == 2
+        g = np.array([0.8, 0.3, 0.0])[s.depth]
+    g[s.is_leaf] = 0.0
+    if prior == "search-corrected":
+        g = naive.search_corrected(s, g, n)
     np.testing.assert_allclose(tree.meta_tree_.g, g, rtol=1e-12)
     ends = s.route(s.encode(X))
     weighed = naive.weighed_prunings(s, model, g, ends, y, np.ones(40))
@@ -85,6 +92,34 @@ def test_prior_and_evidence_are_those_of_enumeration(prior):
     assert tree.log_evidence_ == pytest.approx(evidence, rel=1e-12)
     used = naive.feature_used(s, weighed)
     np.testing.assert_allclose(tree.inclusion_probability_, used, rtol=1e-10)
+
+
+def test_every_node_of_a_given_tree_has_its_own_prior(tmp_path):
+    """As (2) has it, in the posterior, after a merge, and in a file."""
+    rng = np.random.default_rng(0)
+    structure = given([0, 1, 2, -1, 2, -1, 1], n_values=[3, 2, 2])
+    X = rng.integers(0, [3, 2, 2], (40, 3))
+    y = (rng.random(40) < 0.2 + 0.3 * X[:, 0]).astype(int)
+    g = np.where(structure.is_leaf, 0.0, rng.random(structure.n_nodes))
+    leaf = CategoricalDirichlet((0.5, 1.5))
+    kind = MetaTreeClassifier(structure, split_prior=g, leaf_model=leaf)
+    tree, shard = clone(kind).fit(X[:25], y[:25]), clone(kind).fit(X[25:], y[25:])
+    save(tree, tmp_path / "tree")
+    tree = load(tmp_path / "tree").merge(shard)
+    ends = structure.route(X)
+    weighed = naive.weighed_prunings(structure, leaf, g, ends, y, np.ones(40))
+    total = naive.log_sum([log_p for *_, log_p in weighed])
+    assert tree.log_evidence_ == pytest.approx(total, rel=1e-12)
+    posterior = tree.meta_tree_.posterior()
+    for node in np.flatnonzero(~structure.is_leaf):
+        reached = naive.log_sum([w for i, s, w in weighed if node in i | s])
+        splits = naive.log_sum([w for i, _, w in weighed if node in i])
+        assert posterior.g[node] == pytest.approx(np.exp(splits - reached), rel=1e-10)
+    alone = clone(kind).fit(X[:25], y[:25])
+    assert tree.unlearn(X[25:], y[25:]).log_evidence_ == alone.log_evidence_
+    # By inner node it is the same.
+    inner = clone(kind).set_params(split_prior=g[~structure.is_leaf])
+    assert inner.fit(X[:25], y[:25]).log_evidence_ == alone.log_evidence_
 
 
 def test_constant_columns_are_not_searched():
@@ -191,7 +226,7 @@ def test_the_best_tree_of_the_exact_sum():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (300, 6))
     y = (X[:, 1] ^ X[:, 4]) | (rng.random(300) < 0.05)
-    tree = MetaTreeClassifier("exact").fit(X, y)
+    tree = MetaTreeClassifier("exact", split_prior=lambda depth: 0.5).fit(X, y)
     assert tree.structure_.feature[:3].tolist() in ([1, 4, 4], [4, 1, 1])
     assert tree.meta_tree_.posterior().map_tree().inner.tolist() == [0, 1, 2]
     # Six features at the root, five below: asking on weighs 1/2 over their number.
@@ -569,6 +604,8 @@ def test_wrong_numbers_are_refused_in_the_words_of_the_estimator(wine):
     X, _, y, _ = wine
     with refuses(exceptions.InputError, match="'half'"):
         MetaTreeClassifier(split_prior="half").fit(X, y)
+    with refuses(exceptions.InputError, match=r"\(3, 2\)"):
+        MetaTreeClassifier(split_prior=lambda depth: [0.5, 0.5], max_depth=2).fit(X, y)
     tree = MetaTreeRegressor(max_depth=1).fit(X, y)
     with refuses(exceptions.InputError):
         tree.predict_quantile(X, [])

@@ -391,8 +391,10 @@ class MetaTreeClassifier(MetaTreeClassifierMixin, _MetaTree):
         comes with a fitted model, which is assumed to have seen the same rows; in a
         tree that is grown here five-fold cross-validation chooses between both priors
         (unless a ``leaf_model`` is given: then it corrects).
-    split_prior : float or array-like, default=0.5
-        Prior probability of a split; one per node for structures of your own.
+    split_prior : float, callable or array-like, default=0.5
+        Prior probability of a split: one number; a function of the depth of a node (0
+        at the root), such as ``lambda depth: 0.9 / (1 + depth)``; or one per node, for
+        a structure of your own.
     leaf_model : "auto" or LeafModel, default="auto"
         Predictive model of a leaf, with its prior. ``"auto"`` means, for classes, a
         Dirichlet prior with pseudo-counts of one over the number of classes; for

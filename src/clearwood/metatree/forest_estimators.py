@@ -59,7 +59,7 @@ class _MetaForest(BaseMetaTreeEstimator):
         *,
         weights: str = "uniform",
         prior: str = "auto",
-        split_prior: float = 0.5,
+        split_prior: Any = 0.5,
         leaf_model: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -302,8 +302,9 @@ class MetaForestClassifier(MetaTreeClassifierMixin, _MetaForest):
         rows chose: the columns that vary (at most ``max_features``). ``"auto"`` is
         constant: averaging over trees smooths already, and on real data trees pruned by
         the other prior predict worse together.
-    split_prior : float or array-like, default=0.5
-        Prior probability of a split; one per node for structures of your own.
+    split_prior : float or callable, default=0.5
+        Prior probability of a split: one number, or a function of the depth of a node
+        (0 at the root).
     leaf_model : "auto" or LeafModel, default="auto"
         Predictive model of a leaf, with its prior. ``"auto"`` means, for classes, a
         Dirichlet prior with pseudo-counts of one over the number of classes; for

@@ -69,8 +69,8 @@ def case(request):
     y = targets(leaf_model, codes)
     weight = np.random.default_rng(2).uniform(0.5, 2.0, len(y))
     result = exact_sum(
-        codes, y, leaf_model, max_depth=len(g), g=g, n_values=n_values,
-        repeats=repeats, sample_weight=weight,
+        codes, y, leaf_model, max_depth=len(g), g=lambda depth: g[depth],
+        n_values=n_values, repeats=repeats, sample_weight=weight,
     )  # fmt: skip
     listed = naive.Enumeration(codes, y, leaf_model, n_values, g, repeats, weight)
     assert listed.prior_total == pytest.approx(1.0, abs=1e-13)

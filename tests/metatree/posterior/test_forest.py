@@ -90,17 +90,21 @@ def test_prediction_is_the_mean_over_the_meta_trees(wine, forest, weights):
     np.testing.assert_allclose(log_p, np.log(p_own), atol=1e-12)
 
 
+@pytest.mark.parametrize("split_prior", [0.5, lambda depth: 0.9 / (1 + depth)])
 @pytest.mark.parametrize("prior", ["auto", "constant", "search-corrected"])
-def test_each_tree_is_one_meta_tree_on_all_rows(wine, forest, prior):
+def test_each_tree_is_one_meta_tree_on_all_rows(wine, forest, prior, split_prior):
     X, _, y, _ = wine
-    model = MetaForestClassifier(forest, prior=prior).fit(X, y)
+    model = MetaForestClassifier(forest, prior=prior, split_prior=split_prior)
+    model.fit(X, y)
     # The features tried per question are those of the forest: 3 of 13.
     assert forest.estimators_[0].max_features_ == 3
     for t in (0, 7):
         inner = model.meta_trees_[t]
-        g = np.where(inner.structure.is_leaf, 0.0, 0.5)
+        depth = inner.structure.depth
+        g = 0.9 / (1 + depth) if callable(split_prior) else np.full(len(depth), 0.5)
+        g[inner.structure.is_leaf] = 0.0
         if prior == "search-corrected":
-            g = naive.search_corrected(inner.structure, 0.5, 3)
+            g = naive.search_corrected(inner.structure, g, 3)
         np.testing.assert_allclose(inner.g, g, rtol=1e-12)
         one = MetaTreeClassifier(inner.structure, split_prior=inner.g).fit(X, y)
         assert model.log_evidence_[t] == pytest.approx(one.log_evidence_, rel=1e-12)

@@ -97,8 +97,9 @@ class TreeSampler:
         Prior of every leaf.
     max_depth : int
         Maximum depth.
-    g : float or sequence of float, default=0.5
-        Prior probability of a split; one for every node, or one per depth.
+    g : float, callable or sequence of float, default=0.5
+        Prior probability of a split; one for every node, or one per depth, also as a
+        function of it.
     n_values : sequence of int, optional
         Number of values of each feature, at least 2. By default all are binary.
     sample_weight : ndarray of shape (n_rows,), optional

@@ -16,6 +16,7 @@ from clearwood.distributions import LeafModel
 from clearwood.distributions.moments import moments_of, sums_about
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior.meta_tree import check_rows
+from clearwood.metatree.posterior.prior import split_probabilities
 
 
 class SplitPrior(NamedTuple):
@@ -117,7 +118,7 @@ def check_prior(g: Any, max_depth: int) -> np.ndarray:
     """Prior probability of a split at each depth."""
     if max_depth < 0:
         raise InputError(f"max_depth is {max_depth}; expected 0 or more.")
-    given = np.asarray(g, dtype=np.float64)
+    given = split_probabilities(g, np.arange(max_depth))
     if given.ndim and given.shape != (max_depth,):
         raise InputError(
             f"g has {given.size} values, expected one, or one per depth: {max_depth}."

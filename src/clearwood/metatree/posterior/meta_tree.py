@@ -100,7 +100,7 @@ class MetaTree:
         T_max. The rows of a bare tree are routed by the caller.
     model : LeafModel
         Prior of every leaf.
-    g : float or array-like, default=0.5
+    g : float, callable or array-like, default=0.5
         Prior probability of a split; see :func:`constant_prior` and
         :func:`search_corrected_prior`.
 

@@ -23,8 +23,9 @@ def constant_prior(structure: Structure | BareTree, g: Any = 0.5) -> np.ndarray:
     Parameters
     ----------
     structure : Structure
-    g : float or array-like of shape (n_nodes,) or (n_inner,), default=0.5
-        One for all, or one per node, or per inner node in node order.
+    g : float, callable or array-like of shape (n_nodes,) or (n_inner,), default=0.5
+        One for all, a function of the depth of a node (0 at the root), or one per node,
+        or per inner node in node order.
 
     Returns
     -------
@@ -35,24 +36,36 @@ def constant_prior(structure: Structure | BareTree, g: Any = 0.5) -> np.ndarray:
     >>> from clearwood.metatree import given
     >>> constant_prior(given([0], n_values=2), 0.4)
     array([0.4, 0. , 0. ])
+    >>> constant_prior(given([0, 1, -1], n_values=2), lambda depth: 0.9 / (1 + depth))
+    array([0.9 , 0.45, 0.  , 0.  , 0.  ])
     """
     inner = ~structure.is_leaf
-    try:
-        values = np.asarray(g, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"g (split_prior) is {g!r}; expected numbers between 0 and 1."
-        ) from None
+    values = split_probabilities(g, structure.depth[inner])
     if values.ndim and values.shape not in ((inner.sum(),), (structure.n_nodes,)):
         raise InputError(
-            f"g (split_prior) has shape {values.shape}; expected one number, one per "
-            f"node ({structure.n_nodes}) or one per inner node ({inner.sum()})."
+            f"g (split_prior) has shape {values.shape}; expected one number, a "
+            f"function of the depth, one per node ({structure.n_nodes}) or one per "
+            f"inner node ({inner.sum()})."
         )
     found = np.zeros(structure.n_nodes)
     found[inner] = values[inner] if values.shape == inner.shape else values
     if not ((found >= 0) & (found <= 1)).all():
         raise InputError("g (split_prior) must be between 0 and 1 at every node.")
     return found
+
+
+def split_probabilities(g: Any, depth: np.ndarray) -> np.ndarray:
+    """Prior probabilities as numbers; of a function, those at these depths."""
+    by_depth = callable(g)
+    if by_depth:
+        g = [g(d) for d in range(int(depth.max(initial=-1)) + 1)]
+    try:
+        found = np.asarray(g, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"g (split_prior) is {g!r}; expected numbers between 0 and 1."
+        ) from None
+    return found[depth] if by_depth else found
 
 
 def search_corrected_prior(
@@ -69,7 +82,7 @@ def search_corrected_prior(
     Parameters
     ----------
     structure : Structure
-    g : float or array-like, default=0.5
+    g : float, callable or array-like, default=0.5
         As in :func:`constant_prior`.
     n_searched : int or array-like of shape (n_nodes,), optional
         The ``p`` above; by default all features. Estimators of one tree use, at every
@@ -105,7 +118,7 @@ def search_corrected_prior(
 
 def make_prior(
     prior: Any,
-    g: float,
+    g: Any,
     structure: Structure | BareTree,
     searched: bool,
     count_searched: Callable[[], Any],
