@@ -234,6 +234,9 @@ CASES = {
         }.items()
         for kind in ("Classifier", "Regressor")
     },
+    "FABRulesClassifier-mixture": (
+        lambda: simplified("FABRules", True, n_init=2, n_rules=4, max_rules=4), FEW
+    ),
     "RuleListClassifier-auto": (
         lambda: simplified("RuleList", True, n_rules="auto", n_synthetic=50),
         FEW,
@@ -374,6 +377,8 @@ def answers(found, rows):
         said = found.predict(rows)
     elif type(found).__name__ == "Circuit":
         said = [str(found)]
+    elif getattr(found, "_mixture", None):
+        said = found.predict_mixture(rows)
     else:
         ask = next(name for name in ASKED if hasattr(found, name))
         said = getattr(found, ask)(rows)

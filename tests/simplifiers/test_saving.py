@@ -9,8 +9,13 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
 from sklearn.utils import get_tags
+from tests.codec.saved import FILES, members
 from tests.wording import refuses
 
 import clearwood as cw
@@ -163,18 +168,55 @@ def test_trees_that_are_none_are_refused(tree, tmp_path, change):
         cw.load(tmp_path / "kept")
 
 
-def test_the_mixture_is_not_kept(tmp_path):
-    forest = RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, y)
-    found = cw.FABRulesClassifier(forest, n_init=1, random_state=0).fit(X, y)
+def holes_and_labels():
+    """Rows with labels and holes, and a model of them."""
+    table = X.assign(hue=np.where(X["c"] > 0.4, "red", "blue"))
+    value = table["a"] + 3 * (table["hue"] == "red")
+    table.loc[::7, "a"] = np.nan
+    table["hue"] = table["hue"].astype("category")
+    model = HistGradientBoostingRegressor(max_iter=5, categorical_features="from_dtype")
+    return model.fit(table, value), table
+
+
+def forest_of_labels():
+    return RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, y), X
+
+
+@pytest.mark.parametrize("make", [holes_and_labels, forest_of_labels])
+def test_the_mixture_is_kept(tmp_path, make):
+    model, table = make()
+    kind = cw.FABRulesClassifier if make is forest_of_labels else cw.FABRulesRegressor
+    settings = {"n_init": 2, "random_state": 0, "exclude_features": ["b"]}
+    found = kind(model, statement_weight=0.1, **settings).fit(table)
     cw.save(found, tmp_path / "kept")
     again = cw.load(tmp_path / "kept")
     assert again.history_ == found.history_ != ()
     assert again.restarts_ == found.restarts_ and again.n_iter_ == found.n_iter_
-    with refuses(InputError):
-        again.predict_soft(X)
+    mean = found.predict_mixture(table)
+    assert mean.ndim == 1 + (kind is cw.FABRulesClassifier)
+    np.testing.assert_array_equal(again.predict_mixture(table), mean)
+    if "hue" in table:
+        other = table.assign(hue=table["hue"].cat.rename_categories(["red", "blue"]))
+        assert (found.predict_mixture(other) != mean).all()
+    np.testing.assert_array_equal(again.predict_soft(table), found.predict_soft(table))
+    cw.save(again, tmp_path / "again")
+    assert members(tmp_path / "again") == members(tmp_path / "kept")
     changed(tmp_path / "kept", {"history": [[0.5, 2]]})
     with pytest.raises(ModelFormatError, match="history"):
         cw.load(tmp_path / "kept")
+
+
+def test_nothing_to_fit_is_kept(tmp_path):
+    found = cw.FABRulesClassifier(forest_of_labels()[0], max_rules=1).fit(X, y)
+    cw.save(found, tmp_path / "kept")
+    again = cw.load(tmp_path / "kept")
+    np.testing.assert_array_equal(again.predict_mixture(X), found.predict_proba(X))
+    np.testing.assert_array_equal(again.predict_soft(X), found.predict(X))
+
+
+def test_earlier_files_have_no_mixture():
+    with refuses(InputError):
+        cw.load(FILES / "FABRulesRegressor").predict_soft(X)
 
 
 def test_a_subclass_is_not_saved_as_what_it_is_not(found, tmp_path):

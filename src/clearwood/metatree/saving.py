@@ -27,7 +27,7 @@ from clearwood.metatree.posterior.coder import BinCoder, ValueCoder
 from clearwood.metatree.posterior.forest import QUESTIONS, MetaForest
 from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.structure import Structure, check_children
-from clearwood.rules.bins import FeatureBins
+from clearwood.rules.stored_parts import BINS, bins_of, parts_of_bins
 
 LEAVES: dict[str, Any] = {kind.__name__: kind for kind in CONJUGATE}
 
@@ -85,10 +85,7 @@ TREE = (
     codec.Array("goes_to", "i"),
     # Either the number of values of each feature, or its cuts and groups of categories.
     codec.Together(codec.Array("n_values", "i", "features")),
-    codec.Together(
-        codec.Pieces("cuts", "f", size="features", check=codec.RISING),
-        codec.Array("groups", "i"),
-    ),
+    codec.Together(*BINS),
 )  # fmt: skip
 
 FOREST = (
@@ -120,8 +117,7 @@ def _take_tree(found: Any) -> dict[str, Any]:
         taken |= {"has_rows": True, "rows": tree.rows}
     if isinstance(coder, ValueCoder):
         return {**taken, "n_values": coder.n_values}
-    groups = [np.zeros(0), *(own for own in coder.bins.groups if own is not None)]
-    return {**taken, "cuts": coder.bins.cuts, "groups": np.concatenate(groups)}
+    return taken | parts_of_bins(coder.bins)
 
 
 def _take_forest(found: Any) -> dict[str, Any]:
@@ -267,28 +263,15 @@ def _check_answers(s: Structure) -> None:
 
 def _coder(values: dict[str, Any]) -> BinCoder | ValueCoder:
     features: FeatureSpace = values["features"]
-    sizes = [None if c is None else len(c) for c in features.categories]
-    n_values, cuts, groups = (values[name] for name in ("n_values", "cuts", "groups"))
-    if n_values is not codec.UNSET:
-        for d, (n, size) in enumerate(zip(n_values.tolist(), sizes)):
-            fits = (size or 1) <= n < 2**31
+    if values["n_values"] is not codec.UNSET:
+        for d, n in enumerate(values["n_values"].tolist()):
+            least = len(features.categories[d] or ()) or 1
+            fits = least <= n < 2**31
             codec.require(fits, f"n_values of feature {d}", "all its categories")
-        return ValueCoder(features, n_values)
-    codec.require(cuts is not codec.UNSET, "cuts", "those of all features", "none")
-    n_labels = [size or 0 for size in sizes]
-    codec.require(sum(n_labels) == len(groups), "groups", "one number per category")
-    group_of = np.split(groups, np.cumsum(n_labels)[:-1])
-    for d, (mine, group) in enumerate(zip(cuts, group_of)):
-        is_cut = sizes[d] is None or not len(mine)
-        codec.require(is_cut, f"cuts of feature {d}", "none of categories")
-        known = np.unique(group)
-        rises = np.array_equal(known, np.arange(len(known)))
-        codec.require(rises, f"groups of feature {d}", "0, 1, ...")
-    empty = FeatureBins.from_splits(features, feature=[], cut=[])
-    kept = tuple(
-        None if size is None else group for size, group in zip(sizes, group_of)
-    )
-    return BinCoder(FeatureBins(features, tuple(cuts), kept, empty.statements))
+        return ValueCoder(features, values["n_values"])
+    known = values["cuts"] is not codec.UNSET
+    codec.require(known, "cuts", "those of all features", "none")
+    return BinCoder(bins_of(features, values))
 
 
 SAVED = codec.by_name(

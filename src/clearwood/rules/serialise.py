@@ -22,7 +22,7 @@ from clearwood.outcomes import OUTCOMES, Outcome, Quantile, Survival, outcome_of
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.evaluation.statistics import RuleStatistics
 from clearwood.rules.rule import Rule
-from clearwood.rules.stored_curves import CURVE, OF_OUTCOME
+from clearwood.rules.stored_parts import CURVE, OF_OUTCOME
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet

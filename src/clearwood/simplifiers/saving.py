@@ -16,8 +16,9 @@ from clearwood.codec.documents import Place
 from clearwood.exceptions import InputError
 from clearwood.rules import Question, RuleList, RuleSet, Tree
 from clearwood.rules.serialise import RULES, STATISTIC, conditions_of
+from clearwood.rules.stored_parts import BINS, bins_of, parts_of_bins
 from clearwood.rules.tree import tree_of_questions
-from clearwood.simplifiers.fab.inference import Iteration
+from clearwood.simplifiers.fab.inference import Iteration, Mixture
 
 SIDES = ("yes", "no")
 
@@ -100,6 +101,7 @@ NUMBERS = {
     "n_start_components_": COUNT, "n_nodes_": COUNT, "selected_": COUNT,
 }  # fmt: skip
 """Scalar results, of the methods that have them."""
+NUMERIC = codec.within(-np.inf, np.inf, "numbers")
 MODEL = codec.record(
     codec.Field("description", codec.TEXT), codec.Field("allows_missing", codec.FLAG)
 )
@@ -168,6 +170,13 @@ PARTS = (
         codec.Field("history", codec.tuple_of(STEP), "history_"),
         codec.Field("restarts", codec.tuple_of(PLAIN), "restarts_"),
     ),
+    codec.Together(
+        *BINS,
+        codec.Array("mixture_features", "i", below="features"),
+        codec.Array("mixture_table", "f", "bins components", check=codec.FINITE),
+        codec.Array("mixture_log_share", "f", "components", check=NUMERIC),
+        codec.Array("mixture_values", "f", "components outputs", check=codec.FINITE),
+    ),
 )  # fmt: skip
 
 
@@ -175,6 +184,11 @@ def _take(found: Any) -> dict[str, Any]:
     taken: dict[str, Any] = {"model": None}
     if hasattr(found, "trees_"):
         taken["chosen_tree"] = [t is found.tree_ for t in found.trees_].index(True)
+    mixture: Mixture | None = getattr(found, "_mixture", None)
+    if mixture is not None:
+        taken |= parts_of_bins(mixture.bins)
+        taken |= {f"mixture_{name}": own for name, own in mixture._asdict().items()}
+        taken["mixture_values"] = mixture.values.reshape(len(mixture.log_share), -1)
     if found.estimator is not None:
         taken["model"] = {
             "description": str(dict(found.rules_.about).get("model", "")),
@@ -202,9 +216,29 @@ def _make(kind: Any, values: dict[str, Any]) -> Any:
     if hasattr(found, "history_"):
         found.restarts_ = list(found.restarts_)
         found.selected_ = getattr(found, "selected_", None)
+        if values["cuts"] is not codec.UNSET or not found.restarts_:
+            found._mixture = _read_mixture(found.rules_, values)
     if values["model"] is not None:
         found.estimator = ModelNotSaved(**values["model"])
     return found
+
+
+def _read_mixture(rules: RuleSet, values: dict[str, Any]) -> Mixture | None:
+    """Mixture of FAB or EM; None if there was nothing to fit."""
+    if values["cuts"] is codec.UNSET:
+        return None
+    names = ("features", "table", "log_share", "values")
+    bins = bins_of(rules.features, values)
+    mixture = Mixture(bins, *(values[f"mixture_{name}"] for name in names))
+    fits = len(mixture.table) == bins.n_bins.sum() and len(mixture.log_share) > 0
+    codec.require(fits, "mixture_table", "a row per bin, a column per component")
+    fits = mixture.values.shape[1] == (len(rules.classes) or 1)
+    codec.require(fits, "mixture_values", "one value, or a probability per class")
+    if rules.classes:
+        shares = np.isclose(mixture.values.sum(axis=1), 1) & (mixture.values >= 0).all()
+        codec.require(shares, "mixture_values", "probabilities that sum to 1")
+        return mixture
+    return mixture._replace(values=mixture.values[:, 0])
 
 
 class _Saved(dict[str, codec.Saved]):

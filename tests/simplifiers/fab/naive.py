@@ -31,3 +31,11 @@ def bound(joint, beta, omega):
     """Eq. 12."""
     entropy = -(beta * np.log(np.maximum(beta, 1e-300))).sum()
     return (beta * joint).sum() - omega * np.log(beta.sum(axis=0) + 1).sum() + entropy
+
+
+def mixture_mean(truth, parameters, values):
+    """Sum over components of p(k|s) times their values, by Bayes' rule from eq. 9."""
+    eta, not_eta, share, _ = parameters
+    joint = log_joint(truth, eta, not_eta, share, 0.0)
+    joint = np.exp(joint - joint.max(axis=1, keepdims=True))
+    return joint / joint.sum(axis=1, keepdims=True) @ values

@@ -15,6 +15,8 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.exceptions import ConvergenceWarning
+from tests.rules.naive import truth as truth_of
+from tests.simplifiers.fab import naive
 from tests.wording import refuses, same_lines, warns
 
 import clearwood as cw
@@ -71,6 +73,21 @@ def test_predict_is_the_printed_rules_and_not_the_soft_posterior(cancer):
     assert best["soft_fidelity"] == pytest.approx(
         np.mean(fab.predict_soft(X) == target)
     )
+
+
+def test_the_mean_of_the_mixture_is_that_of_its_formula(cancer, diabetes):
+    """In units of the target, where the first features are not used."""
+    for X, y, forest in (cancer, diabetes):
+        fab = quick(forest, exclude_features=list(X)[:2]).fit(X, y)
+        fit, bins = fab._best.fit.parameters, fab._mixture.bins
+        values = fit.output[0]
+        if forest is diabetes[2]:
+            target = forest.predict(X)
+            values = target.mean() + target.std() * values
+        expected = naive.mixture_mean(truth_of(bins, bins.transform(X)), fit, values)
+        found = fab.predict_mixture(X)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+        assert len(np.unique(found.round(9), axis=0)) > len(values)
 
 
 @pytest.mark.parametrize(

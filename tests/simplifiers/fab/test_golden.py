@@ -13,6 +13,7 @@ from clearwood._numeric import Blocks
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import FeatureBins
 from clearwood.simplifiers.fab.inference import (
+    Mixture,
     MixtureProblem,
     Parameters,
     RowBlock,
@@ -236,6 +237,32 @@ def test_whole_runs(facts, section, schedule):
         if truncate:
             assert fit.components.tolist() == golden["final"]["component_ids"]
         check_end(fit, golden["final"], direction)
+
+
+@pytest.mark.parametrize("section", ["fab_run", "em_run"])
+def test_predictions_of_the_mixture(facts, section):
+    """Shares p(k|s), and by (10) and (11); their sum by (9) in plain NumPy."""
+    for case in facts[section]["cases"]:
+        problem, *_, direction = start_of(facts, case)
+        final = case["paper"]["final"]
+        parameters = Parameters(
+            *ordered(final["eta"], *direction),
+            np.array(final["alpha"]),
+            read_output(final),
+        )
+        mixture = Mixture.of(problem, parameters)
+        codes = mixture.codes(facts["fab_run"]["data"][case["kind"]]["X_test"])
+        golden = final["soft"]
+        shares = mixture._replace(values=np.eye(len(final["alpha"]))).average(codes)
+        # 1 - eta, formed from the file's eta, has lost digits.
+        np.testing.assert_allclose(shares, golden["test_posterior"], 1e-6, 1e-12)
+        value = mixture.predict(codes)
+        if case["kind"] == "classification":
+            value = value.argmax(axis=1)
+        np.testing.assert_allclose(value, golden["test_prediction"], rtol=1e-12)
+        values = np.array(final["mu"] if "mu" in final else final["gamma"])
+        expected = naive.mixture_mean(truth_of(problem.bins, codes), parameters, values)
+        np.testing.assert_allclose(mixture.average(codes), expected, rtol=1e-9)
 
 
 def test_merging_equal_rows_changes_nothing(facts):

@@ -240,11 +240,11 @@ class _FABRules(BaseRuleExtractor):
         self.history_, self.n_iter_, self.restarts_ = (), 0, []
 
     def predict_soft(self, X: Any) -> np.ndarray:
-        """Predict by the fitted mixture, before it is reduced to rules (eq. 10-11).
+        """Predict by the most probable component of the mixture (eq. 10 and 11).
 
-        These are not the predictions of the printed rules, and often closer to the
-        ensemble. A missing value of a feature that had none in training counts as a low
-        one.
+        The mixture is the fit before it is reduced to rules. These are not the
+        predictions of the printed rules, and often closer to the ensemble. A missing
+        value of a feature that had none in training counts as a low one.
 
         Parameters
         ----------
@@ -255,15 +255,48 @@ class _FABRules(BaseRuleExtractor):
         ndarray of shape (n_samples,)
             Class labels, or values.
         """
+        values = self._by_mixture(X, Mixture.predict)
+        return self.classes_[values.argmax(axis=1)] if values.ndim == 2 else values
+
+    def predict_mixture(self, X: Any) -> np.ndarray:
+        """Mean of the target given the statements, over all components of the mixture.
+
+        By Bayes' rule (eq. 9) ``p(y | s)`` is the sum over components of ``p(k | s)``,
+        which equation 10 maximizes, times ``p(y | k)``. :meth:`predict_soft` uses the
+        most probable component alone.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            Class probabilities in the order of ``classes_``, or values.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
+        >>> fab = FABRulesClassifier(forest, max_rules=4, random_state=0).fit(X, y)
+        >>> fab.predict_mixture(X).shape
+        (150, 3)
+        """
+        return self._by_mixture(X, Mixture.average)
+
+    def _by_mixture(
+        self, X: Any, function: Callable[[Mixture, np.ndarray], np.ndarray]
+    ) -> np.ndarray:
         check_is_fitted(self, "rules_")
         if not hasattr(self, "_mixture"):
-            raise InputError("The mixture is not saved with its rules; fit again.")
+            raise InputError("This file has rules without their mixture; fit again.")
         X = check_table(self, X, reset=False)
         if self._mixture is None:
-            return np.repeat([self.rules_.otherwise.prediction], X.shape[0])
-        codes = self.bins_.transform_encoded(self.ensemble_.encode(X))
-        values = self._mixture.predict(codes)
-        return self.classes_[values.argmax(axis=1)] if values.ndim == 2 else values
+            rules = self.rules_
+            return rules.predict_proba(X) if rules.classes else rules.predict(X)
+        return function(self._mixture, self._mixture.codes(X))
 
 
 def _coded(

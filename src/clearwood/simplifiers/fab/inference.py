@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._kernels import fab as _kernels
-from clearwood._numeric import Blocks, clipped_log, xlogx
+from clearwood._numeric import Blocks, clipped_log, product, xlogx
 from clearwood._numeric.progress import progress
 from clearwood._tables.merging import equal_rows
 from clearwood.rules import FeatureBins
@@ -406,10 +406,9 @@ class Mixture(NamedTuple):
 
     Attributes
     ----------
+    bins : FeatureBins
     features : ndarray of int of shape (n_features_used,)
         Features with statements.
-    bin_start : ndarray of int of shape (n_features_used,)
-        Start of their bins in ``table``.
     table : ndarray of shape (total number of bins, K)
         ``log p(s|k)`` of eq. 6.
     log_share : ndarray of shape (K,)
@@ -417,8 +416,8 @@ class Mixture(NamedTuple):
         Prediction of each component (eq. 11): a value, or class probabilities.
     """
 
+    bins: FeatureBins
     features: np.ndarray
-    bin_start: np.ndarray
     table: np.ndarray
     log_share: np.ndarray
     values: np.ndarray
@@ -427,19 +426,33 @@ class Mixture(NamedTuple):
     def of(cls, problem: MixtureProblem, parameters: Parameters) -> Mixture:
         """Mixture with given parameters."""
         return cls(
+            problem.bins,
             problem.bins.used_features,
-            problem.bin_start,
             statement_table(problem, parameters),
             np.log(parameters.share),
             problem.output.values(parameters.output),
         )
 
-    def predict(self, codes: np.ndarray) -> np.ndarray:
-        """Prediction of the most probable component given the statements (eq. 10, 11).
+    def codes(self, X: Any) -> np.ndarray:
+        """Bins of all features (n_rows, n_features) of a table."""
+        encoded = self.bins.features.encode(X, self.features.tolist())
+        return self.bins.transform_encoded(encoded)
 
-        ``codes`` are bins of all features (n_rows, n_features).
-        """
+    def predict(self, codes: np.ndarray) -> np.ndarray:
+        """Prediction of the most probable component (eq. 10 and 11)."""
+        return self.values[self._scores(codes).argmax(axis=1)]
+
+    def average(self, codes: np.ndarray) -> np.ndarray:
+        """Mean of ``p(y|s)``: predictions of all components, weighted by ``p(k|s)``."""
+        nothing = np.zeros_like(self.log_share)
+        return product(
+            _kernels.responsibilities(self._scores(codes), nothing), self.values
+        )
+
+    def _scores(self, codes: np.ndarray) -> np.ndarray:
+        """``log p(s|k) p(k)``, rows by components."""
         scores = np.tile(self.log_share, (len(codes), 1))
         used = np.ascontiguousarray(codes[:, self.features])
-        _kernels.add_looked_up(scores, used, self.bin_start, self.table)
-        return self.values[scores.argmax(axis=1)]
+        start = self.bins.bin_start[self.features]
+        _kernels.add_looked_up(scores, used, start, self.table)
+        return scores

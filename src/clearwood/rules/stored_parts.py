@@ -1,14 +1,18 @@
-"""Survival curves of rules in JSON."""
+"""Survival curves of rules in JSON, and bins of features in arrays."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from clearwood import codec
 from clearwood.codec.documents import Place, shown
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.outcomes.kaplan_meier import SurvivalCurve
 from clearwood.outcomes.survival import MOST_CAUSES
+from clearwood.rules.bins import FeatureBins
 
 NUMBERS = codec.FieldType(
     lambda numbers: [float(x) for x in numbers],
@@ -64,3 +68,37 @@ def _curve(*more: codec.Field) -> codec.FieldType:
 
 
 CURVE = _curve(codec.Field("others", codec.tuple_of(_curve()), absent=codec.UNSET))
+
+# Bins
+
+BINS = (
+    codec.Pieces("cuts", "f", size="features", check=codec.RISING),
+    codec.Array("groups", "i"),
+)
+
+
+def parts_of_bins(bins: FeatureBins) -> dict[str, Any]:
+    """The parts ``BINS`` of some bins."""
+    groups = [np.zeros(0), *(own for own in bins.groups if own is not None)]
+    return {"cuts": bins.cuts, "groups": np.concatenate(groups)}
+
+
+def bins_of(features: FeatureSpace, values: dict[str, Any]) -> FeatureBins:
+    """Validated bins, without statements, from the values of ``BINS``."""
+    cuts, groups = values["cuts"], values["groups"]
+    codec.require(len(cuts) == features.n_features, "cuts", "those of all features")
+    sizes = [None if c is None else len(c) for c in features.categories]
+    n_labels = [size or 0 for size in sizes]
+    codec.require(sum(n_labels) == len(groups), "groups", "one number per category")
+    group_of = np.split(groups, np.cumsum(n_labels)[:-1])
+    for d, (mine, group) in enumerate(zip(cuts, group_of)):
+        is_cut = sizes[d] is None or not len(mine)
+        codec.require(is_cut, f"cuts of feature {d}", "none of categories")
+        known = np.unique(group)
+        rises = np.array_equal(known, np.arange(len(known)))
+        codec.require(rises, f"groups of feature {d}", "0, 1, ...")
+    empty = FeatureBins.from_splits(features, feature=[], cut=[])
+    kept = tuple(
+        None if size is None else group for size, group in zip(sizes, group_of)
+    )
+    return FeatureBins(features, tuple(cuts), kept, empty.statements)
