@@ -101,7 +101,8 @@ def explore(
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> found = explore(load_iris(as_frame=True).frame, target="target", random_state=0)
+    >>> table = load_iris(as_frame=True).frame.iloc[50:, 2:]
+    >>> found = explore(table, target="target", random_state=0)
     >>> found.to_frame()["model"].tolist()[0]
     'linear model'
     """
