@@ -10,7 +10,7 @@ from tests.wording import same_lines, same_text
 from clearwood._words.sentences import listed
 from clearwood.outcomes import ClassProbabilities
 from clearwood.outcomes.intervals import mean_interval, share_interval
-from clearwood.reporting import summarize
+from clearwood.reporting import report, summarize
 from clearwood.reporting.verdict.rivals import best_stump, better, nearer
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList, RuleSum
 from clearwood.rules.evaluation.statistics import FEW_ROWS, few_text
@@ -228,7 +228,7 @@ def test_the_largest_values_are_compared():
     assert nearer(np.zeros(3), 0.0, np.zeros(3)) == 0
 
 
-def test_errors_are_stated_of_values_that_are_far_but_in_order():
+def test_errors_are_stated_of_values_that_are_far_but_in_order(tmp_path):
     """Drift, a bias or another scale: a rank correlation cannot distinguish them."""
     same_text(numbers(SAID, y=SAID + 15, model=SAID, held_out_from="model"))
     same_text(numbers(SAID, y=SAID, model=SAID / 1000))
@@ -239,6 +239,9 @@ def test_errors_are_stated_of_values_that_are_far_but_in_order():
     assert tile["rules"] < -1 and tile["note"] == "rank correlation 1"
     found = numbers_rules().described_on(rows, model=SAID / 1000)
     assert "agreement < -1" in str(found)
+    report(numbers_rules(), tmp_path / "page.html", X=rows, model=SAID / 1000)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.count("below -100") == 3 and "-4990004" not in page
 
 
 def test_ranking_scores_have_no_errors():

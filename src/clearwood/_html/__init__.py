@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearwood._words.labels import visible
-from clearwood._words.numbers import percent_text, share_text, short_text
+from clearwood._words.numbers import percent_text, r2_text, share_text, short_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -63,6 +63,7 @@ def _environment() -> Environment:
     environment.filters.update(
         count=count_text,
         percent=percent_text,
+        r2=r2_text,
         share=share_text,
         significant=short_text,
     )

@@ -21,6 +21,9 @@ LOST_BY_ROUNDING = 2.6e-5
 
 NOT_KNOWN = "not known"
 
+LEAST_R2 = -100
+"""R2 from which its size is stated."""
+
 FEW_CODES = 20
 """Number of distinct texts that may be categories even if they look like numbers."""
 
@@ -93,6 +96,19 @@ def short_text(value: float, digits: int = 3) -> str:
     rounded = float(f"{value:.{digits}g}")
     # The largest numbers overflow when rounded.
     return number_text(rounded if math.isfinite(rounded) else value)
+
+
+def r2_text(value: float, digits: int = 3) -> str:
+    """As :func:`short_text`, of an R2; far below 0 its size has no meaning.
+
+    Where targets hardly vary, any error is many times their variance.
+
+    Examples
+    --------
+    >>> r2_text(0.91234), r2_text(-70248.3)
+    ('0.912', 'below -100')
+    """
+    return short_text(value, digits) if value >= LEAST_R2 else f"below {LEAST_R2}"
 
 
 def measured_text(value: float, low: float, high: float) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearwood._words.labels import prediction_text
-from clearwood._words.numbers import share_text, short_text
+from clearwood._words.numbers import r2_text, share_text, short_text
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -48,6 +48,7 @@ def _paragraphs(template: str) -> list[Template]:
     environment.filters.update(
         label=prediction_text,
         listed=listed,
+        r2=r2_text,
         rows=rows_in_words,
         share=share_text,
         significant=short_text,

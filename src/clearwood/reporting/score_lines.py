@@ -88,7 +88,7 @@ def _nearness(
     r2 = None if n_rows < 2 else fidelity
     order = order_where_far(np.asarray(rules.predict(rows)), model)
     note = "" if order is None else f"rank correlation {short_text(order, 3)}"
-    line = score_line(outcome.agreement_words, outcome.unit, r2)
+    line = score_line(outcome.agreement_words, "r2", r2)
     return line | {"word": "r2", "note": note}
 
 
