@@ -15,11 +15,6 @@ from clearwood.exceptions import ClearwoodError, InputError
 SUFFIXES = (".parquet", ".pq")
 
 
-def is_parquet_path(path: Any) -> bool:
-    """Whether a path has the suffix of a Parquet file or is a folder."""
-    return Path(path).suffix.lower() in SUFFIXES or Path(path).is_dir()
-
-
 def open_parquet(path: Path, y: str | None, weight: str | None) -> RowStream:
     """Open a file, or a folder of files in the order of their names, as blocks of rows.
 
