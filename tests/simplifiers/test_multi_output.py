@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import mean_squared_error, r2_score
-from sklearn.multioutput import MultiOutputRegressor
+from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.wording import refuses, same_text
 
 import clearwood as cw
@@ -110,14 +110,18 @@ def test_a_list_of_one_target_is_that_of_the_list_method(forest):
     assert agreed > 0.98  # rows are in another order, and so are candidates
 
 
-@pytest.mark.parametrize("kind", ["forest", "unfitted", "pipeline", "each", "function"])
+@pytest.mark.parametrize(
+    "kind", ["forest", "unfitted", "xgboost", "pipeline", "each", "function"]
+)
 def test_a_column_of_0_and_1_is_no_event_where_the_model_has_several_targets(kind):
     X, Y = table(200)
     Y["cool"] = (Y["cool"] > 0).astype(int)
     tree = DecisionTreeRegressor(max_depth=2)
+    xgboost = pytest.importorskip("xgboost")
     models = {
         "forest": tree.fit(X, Y),
         "unfitted": DecisionTreeRegressor(max_depth=2),
+        "xgboost": xgboost.XGBRegressor(n_estimators=5, max_depth=2),
         "pipeline": make_pipeline(DecisionTreeRegressor(max_depth=2)).fit(X, Y),
         "each": MultiOutputRegressor(DecisionTreeRegressor(max_depth=2)).fit(X, Y),
         "function": lambda X: tree.predict(X),
@@ -195,9 +199,10 @@ def test_forests_are_fitted_to_texts_and_dates():
     Y["heat"] = 10.0 * (X["town"] == "b") + generator.normal(size=400)
     Y["cool"] = -900.0 * (X["town"] == "b") + generator.normal(size=400)
     forest = RandomForestRegressor(10, max_depth=4, random_state=0)
-    for weight in (None, np.ones(400)):
+    each = MultiOutputRegressor(forest)
+    for model, weight in ((forest, None), (forest, np.ones(400)), (each, None)):
         found = cw.simplify(
-            forest, X, Y, n_rules=2, sample_weight=weight, random_state=0
+            model, X, Y, n_rules=2, sample_weight=weight, random_state=0
         )
         assert "town is 'b'" in str(found)
         assert np.ptp(found.predict(X), axis=0) == pytest.approx([10, 900], rel=0.1)
@@ -313,6 +318,7 @@ WRONG = {
     "column": {"y": Y.assign(a=X["a"])},
     "outputs": {"y": Y.assign(e=1.0)},
     "classes": {"model": RandomForestClassifier(3).fit(X, FLAGS), "y": FLAGS},
+    "unfitted": {"model": MultiOutputClassifier(DecisionTreeClassifier()), "y": FLAGS},
     "read": {"model": cw.read_ensemble(DecisionTreeRegressor().fit(X, Y["heat"]))},
 }
 

@@ -129,6 +129,8 @@ def _weight_of_last(model: Any, sample_weight: Any) -> dict[str, Any]:
 def _learns_from_rows(model: Any) -> bool:
     if hasattr(model, "get_params") and model.get_params().get("cat_features"):
         return False  # CatBoost reads categorical columns that are declared
+    if type(model).__module__ == "sklearn.multioutput":
+        return _learns_from_rows(model.estimator)
     return any(
         kind.__name__.removesuffix("Classifier").removesuffix("Regressor") in LEARNERS
         for kind in type(model).__mro__

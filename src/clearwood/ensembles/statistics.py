@@ -37,9 +37,7 @@ STATISTICS = {
     **dict.fromkeys(("yetirank", "yetirankpairwise", "pairlogit", "queryrmse"), ORDER),
     **dict.fromkeys(("pairlogitpairwise", "querysoftmax", "stochasticrank"), ORDER),
     "lambdamart": ORDER,
-    **dict.fromkeys(
-        ("survival", "cox", "aft", "survivalaft"), "a risk score or a quantile"
-    ),
+    **dict.fromkeys(("survival", "cox", "aft", "survivalaft"), RISK),
     **dict.fromkeys(("custom", "none"), "what a custom objective leads to"),
 }
 SETTINGS = ("loss", "objective", "criterion", "loss_function")
@@ -131,6 +129,12 @@ def objective_of(model: Any) -> str:
     if isinstance(inner, list):
         inner = inner[0] if inner else None
     return "" if inner is None or inner is model else objective_of(inner)
+
+
+def statistic_of_model(model: Any) -> str:
+    """Statistic that a model predicts, in words; empty for the mean, or if unknown."""
+    known = getattr(model, "statistic", None)
+    return known if isinstance(known, str) else statistic_of(objective_of(model))
 
 
 def _way_back(transformer: Any) -> tuple[bool, bool]:

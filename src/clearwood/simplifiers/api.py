@@ -15,6 +15,7 @@ from clearwood._words.labels import target_name, type_text
 from clearwood._words.spelling import suggestion
 from clearwood.ensembles.black_box import predicts, task_of
 from clearwood.ensembles.read import needs_fit
+from clearwood.ensembles.statistics import RISK, statistic_of_model
 from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.outcomes import OUTCOMES, Outcome, Quantile
 from clearwood.outcomes.survival import is_survival
@@ -326,8 +327,10 @@ def _has_outputs(model: Any, X: Any, y: Any, settings: dict[str, Any]) -> bool:
     if needs_fit(model):
         from sklearn.utils import get_tags
 
-        is_sklearn = type(model).__module__.startswith("sklearn.")
-        return is_sklearn and get_tags(model).target_tags.multi_output
+        library = type(model).__module__.partition(".")[0]
+        if library not in ("sklearn", "xgboost") or statistic_of_model(model) == RISK:
+            return False
+        return get_tags(model).target_tags.multi_output
     few = take_rows(X, np.arange(min(len(y), 3)))
     return predicted_by(predictor_of(model), few).shape[1:] == (2,)
 

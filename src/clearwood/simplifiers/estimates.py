@@ -7,11 +7,7 @@ from typing import Any
 
 from clearwood._numeric import as_generator
 from clearwood._tables import RowsOfTable
-from clearwood.ensembles.statistics import (
-    objective_of,
-    quantile_level,
-    statistic_of,
-)
+from clearwood.ensembles.statistics import quantile_level, statistic_of_model
 from clearwood.exceptions import InputError
 from clearwood.outcomes import OUTCOMES, Outcome, Quantile
 from clearwood.simplifiers.effects import effect_scores
@@ -106,9 +102,7 @@ def quantile_outcome(
     """
     if task == "regression":
         return None
-    known = getattr(model, "statistic", None)
-    if not isinstance(known, str):
-        known = statistic_of(objective_of(model))
+    known = statistic_of_model(model)
     own = quantile_level(known)
     if task is None and quantile is None and (own is None or y is None):
         return None

@@ -208,10 +208,12 @@ def simplify_outputs(
             "function that predicts a column per target, or one target."
         )
     if hasattr(model, "predict") and task_of(model) == "classification":
+        unfitted = needs_fit(model)
         raise InputError(
-            "The model predicts several classes at once; simplify one output at a time "
-            "with simplify(lambda X: model.predict_proba(X)[j], X, Y[:, j]), or, as "
-            "numbers, pass a function that returns a probability per row and target."
+            f"The model predicts several classes at once; {'fit it, and ' * unfitted}"
+            "simplify one output at a time with simplify(lambda X: "
+            "model.predict_proba(X)[j], X, Y[:, j]), or, as numbers, pass a function "
+            "that returns a probability per row and target."
         )
     known = parameter_names(RuleListRegressor) - NOT_FOR_OUTPUTS
     unknown = sorted(set(settings) - known)
