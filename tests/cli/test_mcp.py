@@ -134,6 +134,9 @@ def test_survival_rules_of_few_rows_have_no_statistics(tmp_path):
     assert told.count("survival ") == 2
     explained = answer(server, "explain", row={"dose": 0.3})
     assert explained["words"].startswith("survival ") and explained["words"] in told
+    changed = answer(server, "what_if", row={"dose": 0.3}, changes={"dose": 0.9})
+    assert changed["before"]["words"] == explained["words"]
+    assert changed["after"]["words"] not in ("", explained["words"])
 
 
 @pytest.mark.parametrize("row", [ROW, {"dose": None, "ward": "west", "name": "x"}])

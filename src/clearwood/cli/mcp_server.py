@@ -133,8 +133,8 @@ class Tools:
         before = self._explained(row, fixed)
         after = self._explained(row | changes, fixed)
         return {
-            "before": {"prediction": before.prediction, "rule": before.rule},
-            "after": {"prediction": after.prediction, "rule": after.rule},
+            "before": _predicted(before),
+            "after": _predicted(after),
             "smallest_changes": before.as_dict()["changes"],
         }
 
@@ -243,6 +243,12 @@ def _without_few(rules: Any) -> Any:
 
     kept = tuple(map(shown, rules.rules))
     return replace(rules, rules=kept, otherwise=shown(rules.otherwise))
+
+
+def _predicted(explained: Any) -> dict[str, Any]:
+    """Prediction and rule of a row, with the curve of survival in words."""
+    words = {"words": explained.words} if explained.words else {}
+    return {"prediction": explained.prediction, "rule": explained.rule} | words
 
 
 def _cell(name: str, cell: Any, kind: str | None) -> Any:

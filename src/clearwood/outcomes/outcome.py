@@ -355,6 +355,10 @@ class Outcome(ABC):
         """Prediction of a rule in words, if it is more than one value; else empty."""
         return ""
 
+    def heading(self, target: str) -> str:
+        """Name of the number that a rule predicts: the target."""
+        return target
+
     def in_words(self) -> str:
         """The task in words."""
         return self.task

@@ -9,6 +9,7 @@ import numpy as np
 
 from clearwood._words.labels import type_text
 from clearwood._words.numbers import short_text
+from clearwood._words.sentences import listed
 from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError
 from clearwood.outcomes.kaplan_meier import pseudo_values
@@ -73,6 +74,12 @@ class Survival(Mean):
     def words_of(self, rule: Any) -> str:
         """Survival at the horizons, and the median."""
         return rule.curve.text(self.horizons, self.time_unit) if rule.curve else ""
+
+    def heading(self, target: str) -> str:
+        """The target, with the horizons that the prediction is the mean of."""
+        times = listed([short_text(horizon) for horizon in self.horizons], "and")
+        mean = "mean " * (len(self.horizons) > 1)
+        return f"{mean}{target} at {times}{' ' * bool(self.time_unit)}{self.time_unit}"
 
     def statistics_texts(self, known: Any) -> list[str]:
         """Agreement alone: the interval is printed after the survival."""

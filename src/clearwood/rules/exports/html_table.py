@@ -88,7 +88,7 @@ def summarize_rules(
         "combine": rules.combine,
         "target": target,
         "caption": " ".join(filter(None, (caption, rules.statistic))),
-        "says": SAYS[rules.combine].format(target),
+        "says": SAYS[rules.combine].format(rules.outcome.heading(target)),
         "words": column_words(rules, counted, has_agreement, is_expected),
         "is_linked": is_linked,
         "has_agreement": has_agreement,
