@@ -12,7 +12,6 @@ from tests.reporting.results import classes_rules, numbers_rules
 from tests.wording import refuses
 
 import clearwood as cw
-from clearwood.outcomes.quantile import Quantile
 from clearwood.outcomes.survival import Survival
 from clearwood.rules.monitoring import groups
 
@@ -153,19 +152,6 @@ def test_a_column_without_values(tmp_path):
 def test_texts_are_texts(tmp_path, given):
     with refuses(cw.exceptions.InputError):
         document(tmp_path, **given)
-
-
-def test_rules_that_are_not_compared_with_single_values(tmp_path):
-    rules = replace(numbers_rules(), outcome=Quantile(level=0.9))
-    X = pd.DataFrame({"x0": [0.2, 0.8], "x1": 0.0})
-    with refuses(cw.exceptions.InputError):
-        document(tmp_path, rules, X=X, y=[1.0, 2.0])
-
-
-def test_ranking_scores_have_no_errors_to_validate(tmp_path):
-    rules = numbers_rules().with_metadata(predicts="a ranking score")
-    with refuses(cw.exceptions.InputError):
-        document(tmp_path, rules, X=np.zeros((9, 2)))
 
 
 def test_the_command_refuses_survival_rules(tmp_path):

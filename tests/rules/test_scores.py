@@ -1,7 +1,7 @@
 """Scores by hand, and what is predicted against a model's classes."""
 
 import math
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ VALUES, WEIGHT = np.array([1.0, 2.0, 6.0]), np.array([1.0, 2.0, 1.0])
 def test_scores_that_are_not_known_are_not_printed():
     found = RuleScores(math.nan, 0.5, 1.0, 1.25, n_rules=1, n_literals=1)
     same_text(str(found))
+    assert "fidelity below -100," in str(replace(found, fidelity=-70248.0))
     with pytest.raises(FrozenInstanceError):
         found.error = 0.0
 

@@ -181,10 +181,6 @@ OUTCOMES_AS_TRUTH = {
     "report": lambda rules, X, y: cw.report(rules, "page.html", X=X, y=y),
     "monitor": lambda rules, X, y: cw.monitor(rules, X, y),
     "reference": lambda rules, X, y: cw.monitor(rules, X, reference=X, reference_y=y),
-    "decisions": lambda rules, X, y: cw.decisions(rules, X, y),
-    "validation": lambda rules, X, y: cw.validation_document(
-        rules, "page.html", X=X, y=y, purpose="none"
-    ),
     "difference": lambda rules, X, y: cw.difference(older, rules, X, y),
     "tree": lambda rules, X, y: draw_tree(rules, X, y),
     "regions": lambda rules, X, y: RegionsDisplay.from_estimator(rules, X, y),
@@ -327,10 +323,8 @@ def test_another_quantile_than_the_models_and_classes_are_refused(high):
         cw.simplify(forest, X, y > 5, quantile=0.5)
 
 
-def test_residuals_are_refused_and_pages_show_what_was_observed(ninths, high, tmp_path):
+def test_pages_show_what_was_observed(ninths, high, tmp_path):
     X, y = waits(300, seed=3)
-    with refuses(InputError):
-        cw.decisions(ninths, X, y)
     path = tmp_path / "page.html"
     cw.report(ninths, path, X=X, y=y, model=high, held_out_from="model")
     page = path.read_text(encoding="utf-8")

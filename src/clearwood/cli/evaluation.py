@@ -27,10 +27,11 @@ def evaluate_rules(rules: Any, X: Any, y: Any, model: Any, args: Any) -> Evaluat
     """Evaluate rules, and their model, if labels and a model are given."""
     from clearwood.rules.decisions import decisions
     from clearwood.rules.evaluation.tables import survey
+    from clearwood.rules.scores import orders_only
 
     predicted = None if model is None else model.predict(X)
     error, decided = math.nan, None
-    if y is not None:
+    if y is not None and not orders_only(rules):
         if not rules.outcome.estimates_truth:
             decided = decisions(
                 rules, X, y, model=model,

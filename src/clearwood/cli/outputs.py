@@ -41,7 +41,7 @@ def targets_of(args: Any) -> list[str]:
 def simplify_targets(args: Any, targets: list[str]) -> Answer:
     """Train an ensemble for all targets, and approximate it by one rule list."""
     from clearwood.cli.train import hold_out, prepare, train
-    from clearwood.rules.several_targets import file_text
+    from clearwood.rules.serialise import file_text
     from clearwood.simplifiers.multi_output import simplify_outputs
 
     shared.only_for("one target", False, OTHERS, ", not for several")

@@ -43,9 +43,11 @@ from clearwood.comparison.scores import (
 )
 from clearwood.ensembles.black_box import task_of
 from clearwood.ensembles.read import needs_fit
-from clearwood.ensembles.statistics import ORDER
+from clearwood.ensembles.statistics import ORDER, quantile_level, statistic_of_model
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.outcomes import OUTCOMES, Outcome, outcome_of
+from clearwood.outcomes.survival import is_survival
+from clearwood.rules.several_targets import shapes_outputs
 from clearwood.simplifiers import METHODS
 from clearwood.simplifiers._common.explained_model import as_given
 from clearwood.simplifiers._common.flaws import warn_of_class_order
@@ -166,6 +168,7 @@ def compare(
     target = target_name(y)
     refitted = model is not None and needs_fit(model)
     model = as_given(model)
+    _check_task(model, y)
     outcome = OUTCOMES[task_of(model, X)]
     X, y, weight, groups = _check_data(X, y, sample_weight, groups, outcome, cv)
     # Folds, an estimator without a seed, and then one per part.
@@ -259,6 +262,24 @@ def _check_methods(methods: Any, peers: bool | str) -> list[str]:
         )
     # Always in the same order, without duplicates.
     return [name for name in known if name in names]
+
+
+def _check_task(model: Any, y: Any) -> None:
+    """Reject models and targets of which classes and means are no summary."""
+    known = statistic_of_model(model)
+    if is_survival(y) or hasattr(model, "predict_survival_function"):
+        what, remedy = "survival", "the rules of each method by evaluate_survival"
+    elif shapes_outputs(y):
+        what = "several targets"
+        remedy = "one target at a time, with lambda X: model.predict(X)[:, j] as model"
+    elif quantile_level(known) is not None:
+        what, remedy = known, "the rules of simplify(model, X, y) by evaluate"
+    else:
+        return
+    raise InputError(
+        "compare is for models that predict classes or means, and this one predicts "
+        f"{what}; compare {remedy}."
+    )
 
 
 def _check_numbers(max_rules: Any, cv: Any, n_refits: Any, time_limit: Any) -> None:

@@ -279,6 +279,11 @@ def stability(
 
 def _rules_of(estimator: Any) -> RuleSet:
     rules = rules_of(estimator)
+    if rules is estimator and rules.outcome.estimates_truth:
+        raise InputError(
+            f"Rules for the task {rules.task} have no estimator that can be refitted; "
+            "call simplify on bootstrap samples of the rows."
+        )
     if rules is estimator or not hasattr(estimator, "ensemble_"):
         raise InputError(
             f"estimator is {type_text(estimator)}; expected a fitted simplifier, "

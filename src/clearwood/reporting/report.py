@@ -128,7 +128,7 @@ def report(
         given = (X, y, model, pos_label, threshold, held_out_from, row)
         if any(argument is not None for argument in given):
             raise InputError(
-                f"The result is {type_text(result)}, on rows of its own; leave X, y, "
+                f"The page of {type_text(result)} shows no other rows; leave X, y, "
                 "model, pos_label, threshold, held_out_from and row out."
             )
         page = _page_of(result, title, show_rows)

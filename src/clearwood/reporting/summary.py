@@ -26,7 +26,6 @@ from clearwood.reporting.survival import summarize_survival
 from clearwood.reporting.table import (
     Table,
     in_used_columns,
-    orders_only,
     path_of,
     table_of,
 )
@@ -41,6 +40,7 @@ from clearwood.rules.exports.html_table import summarize_rules
 from clearwood.rules.importances.page import summarize_importances
 from clearwood.rules.importances.permuted import importances_of
 from clearwood.rules.rule_set import ensemble_of, rules_of
+from clearwood.rules.scores import orders_only
 
 LONGEST = 300
 """Maximum letters of a setting."""

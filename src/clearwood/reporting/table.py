@@ -10,7 +10,6 @@ import numpy as np
 
 from clearwood.columns.some_rows import one_row
 from clearwood.columns.sparse_tables import columns_of
-from clearwood.ensembles.statistics import ORDER
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.decisions import answers_of
@@ -48,11 +47,6 @@ def table_of(
     of_model, probabilities = answers_of(rules, model, for_model, len(rows))
     y = None if y is None else rules.check_target(y, len(rows), "y")
     return Table(X, rows, for_model, y, of_model, probabilities)
-
-
-def orders_only(rules: RuleSet) -> bool:
-    """Whether rules predict ranking scores, whose level is not that of the target."""
-    return rules.about.get("predicts") == ORDER
 
 
 def path_of(result: Any) -> tuple[RuleSet, ...]:

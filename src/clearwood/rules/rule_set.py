@@ -24,7 +24,7 @@ from clearwood.results import Result
 from clearwood.rules.building.editing import Editable
 from clearwood.rules.exports.exportable import Exportable
 from clearwood.rules.rule import MOST_CATEGORIES, Rule, check_rule
-from clearwood.rules.scores import RuleScores
+from clearwood.rules.scores import RuleScores, orders_only
 from clearwood.rules.serialise import Storable
 
 
@@ -467,7 +467,8 @@ class RuleSet(Editable, Exportable, Storable, Result):
             ``fidelity``.
         groups : array-like of shape (n_samples,), optional
             Group of each row, such as the query of a ranking model, for
-            ``rank_correlation`` with the model's scores.
+            ``rank_correlation`` with the model's scores; of rules for a ranking model,
+            without ``model``, with ``y``.
 
         Returns
         -------
@@ -475,8 +476,15 @@ class RuleSet(Editable, Exportable, Storable, Result):
         """
         from clearwood.rules.evaluation.tables import ranked, scored
 
+        is_alone = groups is None or model is not None
+        if orders_only(self) and y is not None and is_alone:
+            raise InputError(
+                "These rules predict a ranking score, which has no error against true "
+                "values; for the rank correlation with y pass groups, such as the "
+                "query of each row, and leave model out."
+            )
         scores = scored(self, X, y, model)
-        return scores if groups is None else ranked(scores, self, X, model, groups)
+        return scores if groups is None else ranked(scores, self, X, y, model, groups)
 
     @warned_once()
     def described_on(

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._words.labels import prediction_text
-from clearwood._words.numbers import percent_text, short_text
+from clearwood._words.numbers import percent_text, r2_text, short_text
 from clearwood.columns.validation import check_target
+from clearwood.ensembles.statistics import ORDER
+from clearwood.exceptions import InputError
 from clearwood.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from clearwood.rules.rule_set import RuleSet
 
 MOST_NAMED = 5
 """Maximum number of classes in a message."""
@@ -34,7 +38,8 @@ class RuleScores(Result):
     Attributes
     ----------
     error : float
-        Share of wrongly classified rows, or mean squared error; NaN without ``y``.
+        Share of wrongly classified rows, or mean squared error, for quantiles mean
+        pinball loss, and for survival that of pseudo-values; NaN without ``y``.
     fidelity : float
         Agreement with the model's predictions: share of equal classes, or R2; NaN
         without a model.
@@ -47,8 +52,8 @@ class RuleScores(Result):
     n_literals : int
         Bounds and category sets in all rules; a two-sided interval is two.
     rank_correlation : float
-        Agreement with the scores of a ranking model: the mean over groups of rows of
-        Spearman's correlation; NaN without groups.
+        Agreement with the scores of a ranking model, or with true values: the mean over
+        groups of rows of Spearman's correlation; NaN without groups.
 
     Examples
     --------
@@ -65,12 +70,13 @@ class RuleScores(Result):
     rank_correlation: float = math.nan
 
     def __str__(self) -> str:
-        shares = ("error", "fidelity", "rank_correlation", "coverage", "overlap")
+        names = ("error", "fidelity", "rank_correlation", "coverage", "overlap")
+        shares = dict.fromkeys(names, short_text) | {"fidelity": r2_text}
         lines = f"{self.n_rules} rule{'s' * (self.n_rules != 1)}"
         literals = f"{self.n_literals} literal{'s' * (self.n_literals != 1)}"
         parts = [
-            f"{name.replace('_', ' ')} {short_text(getattr(self, name), 4)}"
-            for name in shares
+            f"{name.replace('_', ' ')} {write(getattr(self, name), 4)}"
+            for name, write in shares.items()
             if not math.isnan(getattr(self, name))
         ]
         return ", ".join([*parts, lines, literals])
@@ -87,6 +93,26 @@ class RuleScores(Result):
         import pandas as pd
 
         return pd.DataFrame([self.as_dict()])
+
+
+def orders_only(rules: RuleSet) -> bool:
+    """Whether rules predict ranking scores, whose level is not that of the target."""
+    return rules.about.get("predicts") == ORDER
+
+
+def check_errors(rules: RuleSet) -> None:
+    """Raise an error if errors of single rows do not describe what rules predict."""
+    what, remedy = f"the task {rules.task}", "rules.evaluate(X, y)"
+    if orders_only(rules):
+        what, remedy = "a ranking score", "rules.evaluate(X, y, groups=...)"
+    elif rules.outcome.horizons:
+        remedy = "rules.evaluate_survival(X, y)"
+    elif not rules.outcome.estimates_truth:
+        return
+    raise InputError(
+        f"Errors of single rows do not describe {what}; use {remedy}, "
+        "rules.described_on(X, y), or report()."
+    )
 
 
 def rank_correlation(one: np.ndarray, two: np.ndarray, groups: np.ndarray) -> float:

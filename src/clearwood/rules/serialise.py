@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from clearwood import codec
 from clearwood._words.labels import check_names, type_text
@@ -151,9 +151,9 @@ RULES = codec.FieldType(_write_rules, _read_rules)
 """A whole rule set in a document."""
 
 
-def file_text(rules: RuleSet) -> str:
+def file_text(rules: Any) -> str:
     """Text of a file of rules: their JSON, with the date."""
-    document = RULES.write(rules)
+    document = rules._document()
     head = {key: document[key] for key in ("format", "version", "clearwood")}
     return json_text(head | {"date": file_date()} | document)
 
@@ -173,30 +173,37 @@ class Storable:
         if "combine" in vars(cls):
             KIND_OF[vars(cls)["combine"]] = cls
 
-    def to_json(self: Any) -> str:
+    def to_json(self) -> str:
         """The rules as JSON text (schema: ``clearwood/rules/rule_set.schema.json``)."""
-        return json_text(RULES.write(self))
+        return json_text(self._document())
 
     @classmethod
-    def from_json(cls, text: str) -> RuleSet:
+    def from_json(cls, text: str) -> Self:
         """Read text written by :meth:`to_json`; other text raises ModelFormatError.
 
         ``RuleSet`` reads all kinds, each subclass only its own.
         """
         return cls._read(text.encode(errors="surrogatepass"), "rule set")
 
-    def save(self: Any, path: str | Path, *, overwrite: bool = False) -> None:
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the rules to a JSON file, atomically."""
         write_text(path, file_text(self), overwrite=overwrite)
 
     @classmethod
-    def load(cls, path: str | Path) -> RuleSet:
+    def load(cls, path: str | Path) -> Self:
         """Read a file written by :meth:`save`, as :meth:`from_json` does."""
         return cls._read(read_bytes(path), str(path))
 
     @classmethod
-    def _read(cls, data: bytes, where: str) -> RuleSet:
-        rules = RULES.read(Place(parse_json(data, where), where))
+    def _read(cls, data: bytes, where: str) -> Self:
+        return cls._of_document(Place(parse_json(data, where), where))
+
+    def _document(self: Any) -> dict[str, Any]:
+        return RULES.write(self)
+
+    @classmethod
+    def _of_document(cls, top: Place) -> Any:
+        rules = RULES.read(top)
         if not issubclass(type(rules), cls):
             raise ModelFormatError(
                 f"This is {type_text(rules)}, no {cls.__name__}; RuleSet.load "

@@ -414,7 +414,7 @@ def test_intervals_cover_the_survival_of_new_rows():
     assert np.mean(covered) >= 0.77
 
 
-@pytest.mark.parametrize("score", ["evaluate", "monitor", "decisions"])
+@pytest.mark.parametrize("score", ["evaluate", "monitor"])
 def test_rows_followed_for_a_shorter_time_are_refused(found, data, score):
     X, y, _ = data
     short = y.copy()

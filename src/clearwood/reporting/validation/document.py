@@ -16,12 +16,12 @@ from clearwood._words.spelling import suggests_parameters
 from clearwood.codec.files import check_writable, file_date, write_text
 from clearwood.exceptions import InputError
 from clearwood.reporting.summary import summarize
-from clearwood.reporting.table import orders_only
 from clearwood.rules import RuleSet
 from clearwood.rules.monitoring.groups import errors_by_group
 from clearwood.rules.monitoring.in_words import group_cells
 from clearwood.rules.monitoring.quantities import Sample, read_sample
 from clearwood.rules.rule_set import rules_of
+from clearwood.rules.scores import check_errors
 from clearwood.rules.training import hash_of
 
 SHIFT = 0.1
@@ -136,16 +136,7 @@ def validation_document(
 def rules_to_validate(result: Any) -> RuleSet:
     """The rules of a result, unless their errors are not those of single rows."""
     rules = rules_of(result, "result")
-    if orders_only(rules):
-        raise InputError(
-            "A validation document states errors, and rules that predict a ranking "
-            "score have none; report() writes a page."
-        )
-    if rules.outcome.horizons or rules.outcome.estimates_truth:
-        raise InputError(
-            f"A validation document of rules for the task {rules.task} is not "
-            "supported; report() writes a page."
-        )
+    check_errors(rules)
     return rules
 
 

@@ -14,11 +14,12 @@ import numpy as np
 
 from clearwood._words.labels import printable
 from clearwood._words.sentences import sentences
-from clearwood.reporting.table import Table, orders_only
+from clearwood.reporting.table import Table
 from clearwood.reporting.verdict import of_classes, of_values
 from clearwood.reporting.verdict.rivals import Predictions, best_stump
 from clearwood.rules import RuleSet
 from clearwood.rules.evaluation.statistics import FEW_ROWS, count_text
+from clearwood.rules.scores import orders_only
 
 FACTS: dict[bool, Any] = {True: of_classes, False: of_values}
 """For outcomes whose errors are shares of rows, and for others."""

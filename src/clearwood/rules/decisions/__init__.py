@@ -10,6 +10,12 @@ from clearwood._warned_once import warned_once
 from clearwood._words.labels import type_text
 from clearwood._words.spelling import suggests_parameters
 from clearwood.columns.validation import check_target, check_weight
+from clearwood.ensembles.statistics import (
+    ORDER,
+    RISK,
+    quantile_level,
+    statistic_of_model,
+)
 from clearwood.exceptions import InputError
 from clearwood.families import section_of
 from clearwood.outcomes.classes import positions_of
@@ -33,6 +39,7 @@ from clearwood.rules.decisions.of_values import (
 )
 from clearwood.rules.decisions.roc import Roc
 from clearwood.rules.rule_set import RuleSet, ensemble_of, rules_of
+from clearwood.rules.scores import check_errors
 
 __all__ = [
     "ClassAnswers",
@@ -137,11 +144,7 @@ def decisions(
             )
         return _of_model(predictor, X, y, sample_weight, pos_label, threshold)
     rules = rules_of(result, "result")
-    if rules.outcome.estimates_truth:
-        raise InputError(
-            f"Errors of single rows do not describe the task {rules.task}; use "
-            "rules.evaluate(X, y) and rules.described_on(X, y)."
-        )
+    check_errors(rules)
     if model is None:
         model = ensemble_of(result, X)
     rules, encoded = rules.read(X)
@@ -237,6 +240,12 @@ def _of_model(
     classes = np.asarray(own).tolist()
     truth = check_target(y, n_rows, numeric=not classes)
     if not classes:
+        known = statistic_of_model(model)
+        if known in (ORDER, RISK) or quantile_level(known) is not None:
+            raise InputError(
+                f"The model predicts {known}, which errors of single rows do not "
+                "describe; simplify it, and use evaluate and described_on of the rules."
+            )
         positive_position((), pos_label, threshold)
         return errors_of_model(target, predicted, truth, weight)
     if not set(truth.tolist()) & set(classes):

@@ -14,7 +14,7 @@ from clearwood._numeric import BLOCK_ROWS, Blocks, WeightedMoments
 from clearwood.outcomes import Outcome
 from clearwood.outcomes.intervals import UNKNOWN
 from clearwood.rules.evaluation.statistics import RuleStatistics
-from clearwood.rules.scores import RuleScores
+from clearwood.rules.scores import RuleScores, orders_only
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
@@ -275,7 +275,7 @@ class ScoreSums(BlockSums):
 
     def scores(self, rule_set: RuleSet, known: Known) -> RuleScores:
         """Scores computed from the sums."""
-        has_model, has_truth = known
+        has_model, has_truth = known[0], known[1] and not orders_only(rule_set)
         outcome, agrees = rule_set.outcome, self.agrees / self.rows
         fidelity = outcome.agreement(agrees, self.target.variance)
         return RuleScores(

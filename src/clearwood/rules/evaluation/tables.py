@@ -26,7 +26,7 @@ from clearwood.rules.evaluation.sums import (
     sums_of,
     with_sums,
 )
-from clearwood.rules.scores import RuleScores, rank_correlation
+from clearwood.rules.scores import RuleScores, orders_only, rank_correlation
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
@@ -46,10 +46,12 @@ def scored(rule_set: RuleSet, X: Any, y: Any, model: Any) -> RuleScores:
 
 
 def ranked(
-    scores: RuleScores, rule_set: RuleSet, X: Any, model: Any, groups: Any
+    scores: RuleScores, rule_set: RuleSet, X: Any, y: Any, model: Any, groups: Any
 ) -> RuleScores:
-    """The scores with the rank correlation of rules and model within groups."""
-    if model is None or rule_set.classes or is_read_in_blocks(X):
+    """The scores with the rank correlation within groups, of rules and model or y."""
+    with_truth = model is None and y is not None and orders_only(rule_set)
+    no_scores = (model is None and not with_truth) or rule_set.classes
+    if no_scores or is_read_in_blocks(X):
         raise InputError(
             "groups is for the rank correlation with the scores of a model, which are "
             "numbers; pass model, and a table in memory, or leave groups out."
@@ -69,6 +71,8 @@ def ranked(
             "group of each row, or leave these rows, or groups, out."
         )
     target: Any = rule_set.model_predictions(model, X, len(predicted))
+    if with_truth:
+        target = rule_set.check_target(y, len(predicted), "y")
     found = rank_correlation(predicted, target, numbers)
     if math.isnan(found):
         raise InputError(

@@ -13,6 +13,7 @@ from clearwood.outcomes.intervals import Rate
 from clearwood.rules.decisions import Residuals, evaluate_encoded, positive_position
 from clearwood.rules.monitoring.quantities import Sample
 from clearwood.rules.rule_set import RuleSet
+from clearwood.rules.scores import check_errors
 
 
 class GroupErrors(NamedTuple):
@@ -41,6 +42,7 @@ def errors_by_group(
     positive_position(rules.classes, pos_label, None)
     if by is None or new.truth is None:
         return (), ""
+    check_errors(rules)
     labels, name = labels_of(new.X, new.n, by)
     found = []
     for label in sorted(set(labels.tolist()), key=str):

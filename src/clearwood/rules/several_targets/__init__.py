@@ -13,9 +13,9 @@ import numpy as np
 from clearwood import codec
 from clearwood._html.disclosure import FEW, MIN_ROWS, OfRows
 from clearwood._words.labels import prediction_text, printable, type_text
-from clearwood._words.numbers import short_text
-from clearwood.codec.documents import Place, parse_json
-from clearwood.codec.files import check_version, file_date, read_bytes, write_text
+from clearwood._words.numbers import r2_text, short_text
+from clearwood.codec.documents import Place
+from clearwood.codec.files import check_version
 from clearwood.columns.cells import unwrapped
 from clearwood.ensembles.black_box import predict_with, predicts
 from clearwood.ensembles.read import as_predictor
@@ -24,7 +24,7 @@ from clearwood.results import Result
 from clearwood.rules.rule import MOST_CATEGORIES, wrapped
 from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.scores import RuleScores
-from clearwood.rules.serialise import RULES, json_text
+from clearwood.rules.serialise import RULES, Storable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ WITHHELD = f"Statistics of fewer than {MIN_ROWS} rows are withheld."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MultiOutputRules(Result):
+class MultiOutputRules(Storable, Result):
     """Rule list each rule of which predicts several numeric targets.
 
     It has one :class:`RuleList` per target, all with the same conditions.
@@ -323,27 +323,15 @@ class MultiOutputRules(Result):
 
         return outputs_to_sql(self.lists, dialect, table=table)
 
-    def to_json(self) -> str:
-        """The rules as JSON text; its ``lists`` has the rule set of each target."""
-        return file_text(self, dated=False)
+    def _document(self) -> dict[str, Any]:
+        from clearwood import __version__
+
+        head = {"format": FORMAT, "version": VERSION, "clearwood": __version__}
+        return head | {"lists": LISTS.write(self.lists)}
 
     @classmethod
-    def from_json(cls, text: str) -> MultiOutputRules:
-        """Read text written by :meth:`to_json`; other text raises ModelFormatError."""
-        return cls._read(text.encode(errors="surrogatepass"), "rules")
-
-    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the rules to a JSON file, which :func:`clearwood.load` reads."""
-        write_text(path, file_text(self), overwrite=overwrite)
-
-    @classmethod
-    def load(cls, path: str | Path) -> MultiOutputRules:
-        """Read a file written by :meth:`save`, as :meth:`from_json` does."""
-        return cls._read(read_bytes(path), str(path))
-
-    @classmethod
-    def _read(cls, data: bytes, where: str) -> MultiOutputRules:
-        top = Place(parse_json(data, where), where)
+    def _of_document(cls, top: Place) -> MultiOutputRules:
+        where = top.where
         if top["format"].value != FORMAT:
             raise ModelFormatError(f"{where}: format: expected {FORMAT!r}.")
         check_version(top["version"].integer(), VERSION, where)
@@ -356,15 +344,6 @@ class MultiOutputRules(Result):
 
 LISTS = codec.tuple_of(RULES)
 """The rule sets of all targets in a document."""
-
-
-def file_text(rules: MultiOutputRules, *, dated: bool = True) -> str:
-    """Text of a file of rules: their JSON, with the date."""
-    from clearwood import __version__
-
-    head = {"format": FORMAT, "version": VERSION, "clearwood": __version__}
-    date = {"date": file_date()} if dated else {}
-    return json_text(head | date | {"lists": LISTS.write(rules.lists)})
 
 
 @dataclass(frozen=True, repr=False)
@@ -396,11 +375,11 @@ class MultiOutputScores(Result):
     def __str__(self) -> str:
         lines = []
         for target, one in self.scores.items():
-            known = [("error", one.error), ("fidelity", one.fidelity)]
-            parts = [f"{n} {short_text(v, 4)}" for n, v in known if not math.isnan(v)]
+            both = ("error", one.error, short_text), ("fidelity", one.fidelity, r2_text)
+            parts = [f"{n} {text(v, 4)}" for n, v, text in both if not math.isnan(v)]
             lines.append(f"{printable(target)}: {', '.join(parts) or 'unknown'}")
         if not math.isnan(self.fidelity):
-            lines.append(f"mean fidelity {short_text(self.fidelity, 4)}")
+            lines.append(f"mean fidelity {r2_text(self.fidelity, 4)}")
         return "\n".join(lines)
 
     def to_frame(self) -> pd.DataFrame:
