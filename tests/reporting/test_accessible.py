@@ -110,8 +110,9 @@ def test_axe_finds_nothing_and_nothing_is_too_wide(
     pytest.importorskip("axe_core_python", reason="axe-core is not installed")
     axe = files("axe_core_python").joinpath("axe.min.js").read_text("utf-8")
     listed = [[path.stem, path.as_uri()] for path in sorted(pages.glob("*.html"))]
-    text = HARNESS.replace("RULES", json.dumps(rules))
-    text = text.replace("WIDTHS", json.dumps(widths)).replace("PAGES", json.dumps(listed))
+    text = HARNESS
+    for name, value in (("RULES", rules), ("WIDTHS", widths), ("PAGES", listed)):
+        text = text.replace(name, json.dumps(value))
     harness = pages / f"{scheme}.htm"
     source = json.dumps(axe).replace("</", "<\\/")
     harness.write_text(text.replace("SOURCE", source), "utf-8")
