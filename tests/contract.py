@@ -64,6 +64,8 @@ def test_every_public_estimator_has_a_row():
     rows += [*DENSITIES, *TRANSFORMERS, *SEQUENCE_MODELS]
     # Their target is a table of events and times; see tests/simplifiers/survival.
     rows += [cw.RuleListSurvival, cw.DistilledTreeSurvival]
+    # Its target is draws; see tests/projection/test_survival.py.
+    rows += [cw.ProjectedTreeSurvival]
     assert len(set(rows)) == len(rows)
     assert set(rows) == estimators
 

@@ -116,7 +116,7 @@ _META_FORESTS = _names("metatree", "MetaForestClassifier MetaForestRegressor")
 _PROJECTED_RULES = _names(
     "projection",
     "ProjectedRuleListClassifier ProjectedRuleListRegressor ProjectedTreeClassifier "
-    "ProjectedTreeRegressor",
+    "ProjectedTreeRegressor ProjectedTreeSurvival",
 )
 _PROJECTED_LINES = _names(
     "projection", "ProjectedLinearRegression ProjectedLogisticRegression"

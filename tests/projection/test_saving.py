@@ -20,6 +20,11 @@ def fitted(kind):
     if kind == "classes":
         shares = Drawn(task="classification")
         return cw.ProjectedTreeClassifier(shares, n_leaf_nodes=3).fit(X), X
+    if kind == "survival":
+        shares = Drawn(task="classification").draws(X)[..., 1]
+        draws = np.stack([shares, shares**3], axis=2)
+        reference = cw.reference(draws, X, horizons=[1, 3])
+        return cw.ProjectedTreeSurvival(reference, n_leaf_nodes=3).fit(X), X
     if kind == "logistic":
         X, y = load_iris(return_X_y=True, as_frame=True)
         reference = cw.reference(None, X, y, n_draws=5, random_state=0)
@@ -33,7 +38,7 @@ def fitted(kind):
     return cw.ProjectedTreeRegressor(reference, n_leaf_nodes=3).fit(X), X
 
 
-KINDS = ["values", "counts", "classes", "linear", "logistic"]
+KINDS = ["values", "counts", "classes", "survival", "linear", "logistic"]
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "list"])

@@ -88,6 +88,16 @@ def noise_by_row(X: Any, draw: int) -> np.ndarray:
     return np.exp(np.asarray(X)[:, 0]) + draw
 
 
+def survival(x: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """Of exponential times, at 1, 2 and 5: (n_rates, n_rows, 3)."""
+    rate = rates[:, None] * np.exp(5 * x)
+    return np.exp(-0.1 * rate[..., None] * [1.0, 2.0, 5.0])
+
+
+def survival_of_draw(X: Any, draw: int) -> np.ndarray:
+    return survival(np.asarray(X)[:, 0], np.array([1.0 + draw]))[0]
+
+
 class Lines(cw.Reference):
     """What a user writes."""
 
@@ -179,6 +189,34 @@ KINDS = {
         with_labels,
         lambda X, y, seed: cw.reference(
             np.tile([0.2, 0.3, 0.5], (4, len(y), 1)), X, classes=[1, 2, 3]
+        ),
+        **ALONE,
+    ),
+    "given, survival": Kind(
+        with_labels,
+        lambda X, y, seed: cw.reference(
+            survival(X["bmi"].to_numpy(), np.arange(1.0, 5)), X, horizons=[1, 2, 5]
+        ),
+        **ALONE,
+    ),
+    "given, truncated": Kind(
+        values,
+        lambda X, y, seed: cw.reference(
+            np.stack([y, 2 * y]), X, noise_variance=[9e3, 4e4], bounds=(25, np.inf)
+        ),
+        **ALONE,
+    ),
+    "function, survival": Kind(
+        values,
+        lambda X, y, seed: cw.reference(
+            survival_of_draw, X, n_draws=4, horizons=[1, 2, 5]
+        ),
+        **ALONE,
+    ),
+    "function, truncated": Kind(
+        values,
+        lambda X, y, seed: cw.reference(
+            first_output, X, n_draws=7, noise_variance=noise_by_row, bounds=(-1, 1)
         ),
         **ALONE,
     ),

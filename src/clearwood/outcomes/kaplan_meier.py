@@ -18,6 +18,9 @@ MOST_TIMES = 200
 DECIMALS = 5
 """Decimals of survival probabilities that are kept."""
 
+TINY_SHARE = 1e-12
+"""Least survival probability whose logarithm has an error."""
+
 
 class StepCurve(NamedTuple):
     """Estimate of survival as a step function.
@@ -177,7 +180,7 @@ def pseudo_values(
 
 @dataclass(frozen=True)
 class SurvivalCurve:
-    """Kaplan-Meier curve of the rows of a rule.
+    """Kaplan-Meier curve of the rows of a rule, or the mean of draws of its curve.
 
     Where events have several causes, one minus the cumulative incidence of one of them
     (Aalen and Johansen, 1978).
@@ -198,6 +201,8 @@ class SurvivalCurve:
         The cause, from 1; 0 for survival.
     others : tuple of SurvivalCurve
         Curves of the other causes, in that of the first.
+    low, high : tuple of float
+        Ends of the central 95 % of the draws at each time; empty without draws.
 
     Examples
     --------
@@ -217,6 +222,8 @@ class SurvivalCurve:
     until: float
     cause: int = 0
     others: tuple[SurvivalCurve, ...] = ()
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
 
     @property
     def causes(self) -> tuple[SurvivalCurve, ...]:
@@ -241,8 +248,15 @@ class SurvivalCurve:
         """95 % interval of the survival probability, symmetric in its log(-log).
 
         Without an event until then, or without survival, there is no such interval;
-        it is NaN.
+        it is NaN. Of draws it is their central 95 %; NaN if all are equal.
         """
+        if self.low:
+            times = np.array(self.times)
+            low, high = (
+                float(at_times(times, np.array(ends), [time], 1.0)[0])
+                for ends in (self.low, self.high)
+            )
+            return (low, high) if low < high else (math.nan, math.nan)
         (share,) = self.at([time]).tolist()
         (error,) = at_times(np.array(self.times), np.array(self.error), [time], 0.0)
         if not 0 < share < 1:
@@ -295,6 +309,52 @@ class SurvivalCurve:
         if self.median <= self.until:
             parts.append(f"median {short_text(self.median)}")
         return f"{self.name}{':' * bool(self.cause)} {', '.join(parts)}"
+
+
+def curve_of_draws(
+    draws: np.ndarray, horizons: Sequence[float], events: int = 0
+) -> SurvivalCurve:
+    """Mean of draws of a curve, with their central 95 %.
+
+    Between two horizons the hazard of a draw is constant; where none survive the
+    second, survival falls in a straight line.
+
+    Parameters
+    ----------
+    draws : ndarray of shape (n_draws, n_horizons)
+        Probability of survival beyond each horizon.
+    horizons : sequence of float
+    events : int
+        Number of rows of the rule with an event.
+
+    Examples
+    --------
+    >>> curve = curve_of_draws(np.array([[0.4, 0.1], [0.6, 0.2]]), (1.0, 3.0))
+    >>> curve.at([1.0, 3.0]), round(curve.median, 2)
+    (array([0.5 , 0.15]), 1.0)
+    """
+    ends = np.concatenate([np.ones((len(draws), 1)), draws], axis=1)
+    first, last = ends[:, :-1, None], ends[:, 1:, None]
+    n_steps = max(1, MOST_TIMES // len(horizons))
+    part = np.arange(1, n_steps + 1) / n_steps
+    with np.errstate(divide="ignore", invalid="ignore"):
+        between = np.where(
+            last > 0, first * (last / first) ** part, first + (last - first) * part
+        )
+    between = between.reshape(len(draws), -1)
+    start = np.append(0.0, horizons[:-1])[:, None]
+    times = start + (np.array(horizons)[:, None] - start) * part
+    times[:, -1] = horizons
+    low, high = np.quantile(between, [0.025, 0.975], axis=0)
+    error = np.log(np.maximum(between, TINY_SHARE)).std(axis=0)
+
+    def kept(values: np.ndarray) -> tuple[float, ...]:
+        return tuple(values.round(DECIMALS).tolist())
+
+    return SurvivalCurve(
+        tuple(times.ravel().tolist()), kept(between.mean(axis=0)), kept(error), events,
+        float(horizons[-1]), low=kept(low), high=kept(high),
+    )  # fmt: skip
 
 
 def curve_of(

@@ -291,3 +291,27 @@ def check_horizons(horizons: Any, y: np.ndarray) -> tuple[float, ...]:
             "it."
         )
     return tuple(found.tolist())
+
+
+def shares_of(survival: np.ndarray) -> np.ndarray:
+    """Probabilities of an event in each interval between horizons, and of a later one.
+
+    Parameters
+    ----------
+    survival : ndarray of shape (..., n_horizons)
+
+    Returns
+    -------
+    ndarray of shape (..., n_horizons + 1)
+
+    Examples
+    --------
+    >>> shares_of(np.array([0.75, 0.5]))
+    array([0.25, 0.25, 0.5 ])
+    """
+    return -np.diff(survival, axis=-1, prepend=1.0, append=0.0)
+
+
+def survival_of(shares: np.ndarray) -> np.ndarray:
+    """Probability of survival beyond each horizon: the inverse of :func:`shares_of`."""
+    return 1.0 - np.cumsum(shares[..., :-1], axis=-1)

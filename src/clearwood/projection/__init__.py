@@ -24,6 +24,7 @@ from clearwood.projection.logistic import (
     ProjectedLinearRegression,
     ProjectedLogisticRegression,
 )
+from clearwood.projection.survival_trees import ProjectedTreeSurvival
 
 _DISPLAYS = names_in(
     {
@@ -46,6 +47,7 @@ __all__ = [
     "ProjectedRuleListRegressor",
     "ProjectedTreeClassifier",
     "ProjectedTreeRegressor",
+    "ProjectedTreeSurvival",
     "SizePathDisplay",
     "SplitPosterior",
     "TreeStability",

@@ -19,6 +19,11 @@ from clearwood._words.labels import target_name
 from clearwood.columns.schema import features_of
 from clearwood.columns.validation import check_excluded
 from clearwood.exceptions import InputError
+from clearwood.projection.evaluation.proxy_fidelity import (
+    explained_share,
+    remedy,
+    warn_of_poor_fit,
+)
 from clearwood.projection.leaves import Leaves
 from clearwood.projection.predictive_draws import (
     PredictiveDraws,
@@ -27,11 +32,6 @@ from clearwood.projection.predictive_draws import (
     find_reference,
     predictive_draws,
     targets_of,
-)
-from clearwood.projection.proxy_fidelity import (
-    explained_share,
-    remedy,
-    warn_of_poor_fit,
 )
 from clearwood.projection.sizes import (
     FittedPath,
@@ -181,7 +181,7 @@ class ProjectedRules(ProjectedPredictions, Estimator):
         self.rules_ = rules.with_target(name)
         observed = targets_of(self.reference_, training)
         self.leaves_ = self._leaves(predictive, training, self.rules_, observed)
-        predicted = self.rules_.answers_encoded(training.encoded)
+        predicted = self._completed(training, labels)
         self.fidelity_ = explained_share(predictive.mean, predicted, weight)
         # A single rule is constant, as requested.
         if self._max_size > 1:
@@ -229,6 +229,10 @@ class ProjectedRules(ProjectedPredictions, Estimator):
     def _positions(self, y: np.ndarray) -> np.ndarray:
         """Observed targets as numbers."""
         raise NotImplementedError
+
+    def _completed(self, training: Training, labels: np.ndarray | None) -> Any:
+        """Predictions of the rows, after completing rules that show their draws."""
+        return self.rules_.answers_encoded(training.encoded)
 
     def _training(
         self,
@@ -342,8 +346,7 @@ class ProjectedRules(ProjectedPredictions, Estimator):
         if labels is not None and self._uses_labels(labels):
             y = labels if classes is None else np.asarray(classes)[labels]
             refits = self.reference_.refits(X, y, fold)
-        folds = progress(range(N_FOLDS), N_FOLDS, "folds", self.verbose)
-        for number in folds:
+        for number in progress(range(N_FOLDS), N_FOLDS, "folds", self.verbose):
             rows, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             fitted, held_out = predictive.take(rows), predictive.take(test)
             weight, grid = training.weight[rows], training.grid.take(rows)

@@ -13,6 +13,7 @@ from clearwood.charts.chart import Chart
 from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import COLOURS, plain, wrapped
 from clearwood.exceptions import InputError
+from clearwood.outcomes.survival import survival_of
 from clearwood.projection.base import ProjectedRules
 from clearwood.projection.local.explanation import LocalExplanation
 from clearwood.projection.reading.section import has_common_variance
@@ -161,7 +162,7 @@ class LeavesDisplay(Display):
         ----------
         estimator : ProjectedTreeRegressor or ProjectedTreeClassifier
         label : optional
-            Class whose probability is shown; by default the last one.
+            Class whose probability is shown, or horizon; by default the last one.
         ax : matplotlib Axes, optional
             A new figure by default.
 
@@ -187,14 +188,15 @@ class LeavesDisplay(Display):
         means, quantity = leaves.means, rules.target
         observations = None
         if means.ndim == 3:
-            classes = estimator.classes_.tolist()
-            label = classes[-1] if label is None else label
-            if label not in classes:
-                raise InputError(f"label={label!r} is none of the classes {classes}.")
-            means, quantity = (
-                means[:, :, classes.index(label)],
-                f"probability of {label}",
-            )
+            kind, words, shown = "horizons", "survival at", [*rules.outcome.horizons]
+            if shown:
+                means = survival_of(means)
+            else:
+                kind, words, shown = "classes", "probability of", [*rules.classes]
+            label = shown[-1] if label is None else label
+            if label not in shown:
+                raise InputError(f"label={label!r} is none of the {kind} {shown}.")
+            means, quantity = means[:, :, shown.index(label)], f"{words} {label}"
         else:
             predictive = leaves.predictive(np.arange(len(leaves.share)))
             observations = np.stack([predictive.quantile(end) for end in ends])

@@ -23,7 +23,7 @@ from clearwood.search.trees.nodes import GrownNode
 
 
 class ProjectedTree(ProjectedRules):
-    """Base class of the regressor and the classifier."""
+    """Base class of projected trees."""
 
     _sizes = "n_leaf_nodes", "max_leaf_nodes"
     _words = Words("tree", "leaf", "leaves")
@@ -47,6 +47,37 @@ class ProjectedTree(ProjectedRules):
         "draws": [StrOptions({"mean", "shared", "each"})],
         "refine": ["boolean"],
     }
+
+    def __init__(
+        self,
+        reference: Any = None,
+        *,
+        n_leaf_nodes: int | str = "auto",
+        alpha: float | str | None = None,
+        complexity: str | Callable[[Tree], float] = "size",
+        max_leaf_nodes: int = 20,
+        draws: str = "mean",
+        refine: bool = True,
+        tolerance: float = 0.001,
+        min_samples_leaf: int | str = "auto",
+        exclude_features: Sequence[str | int] = (),
+        round_thresholds: bool = True,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.reference = reference
+        self.n_leaf_nodes = n_leaf_nodes
+        self.alpha = alpha
+        self.complexity = complexity
+        self.max_leaf_nodes = max_leaf_nodes
+        self.draws = draws
+        self.refine = refine
+        self.tolerance = tolerance
+        self.min_samples_leaf = min_samples_leaf
+        self.exclude_features = exclude_features
+        self.round_thresholds = round_thresholds
+        self.verbose = verbose
+        self.random_state = random_state
 
     def _target(self, predictive: PredictiveDraws) -> PredictiveDraws:
         return predictive if self.draws == "shared" else super()._target(predictive)
@@ -308,34 +339,3 @@ reference_
     >>> tree.predict_proba(X[:1]).shape, tree.score(X, y) > 0.9
     ((1, 3), True)
     """
-
-    def __init__(
-        self,
-        reference: Any = None,
-        *,
-        n_leaf_nodes: int | str = "auto",
-        alpha: float | str | None = None,
-        complexity: str | Callable[[Tree], float] = "size",
-        max_leaf_nodes: int = 20,
-        draws: str = "mean",
-        refine: bool = True,
-        tolerance: float = 0.001,
-        min_samples_leaf: int | str = "auto",
-        exclude_features: Sequence[str | int] = (),
-        round_thresholds: bool = True,
-        verbose: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.reference = reference
-        self.n_leaf_nodes = n_leaf_nodes
-        self.alpha = alpha
-        self.complexity = complexity
-        self.max_leaf_nodes = max_leaf_nodes
-        self.draws = draws
-        self.refine = refine
-        self.tolerance = tolerance
-        self.min_samples_leaf = min_samples_leaf
-        self.exclude_features = exclude_features
-        self.round_thresholds = round_thresholds
-        self.verbose = verbose
-        self.random_state = random_state

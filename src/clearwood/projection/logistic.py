@@ -27,17 +27,17 @@ from clearwood._words.sentences import listed
 from clearwood.columns.schema import features_of
 from clearwood.columns.validation import check_table, interval_ends, label_positions
 from clearwood.exceptions import InputError
+from clearwood.projection.evaluation.proxy_fidelity import (
+    divergence,
+    explained_share,
+    warn_of_poor_fit,
+)
 from clearwood.projection.predictive_draws import (
     PredictiveDraws,
     accepts_missing,
     check_fit_rows,
     find_reference,
     predictive_draws,
-)
-from clearwood.projection.proxy_fidelity import (
-    divergence,
-    explained_share,
-    warn_of_poor_fit,
 )
 from clearwood.projection.terms import (
     MISSING,

@@ -16,6 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 from clearwood._estimators import take_rows
 from clearwood._numeric import bisect, bisect_whole
 from clearwood._warned_once import users_level
+from clearwood._words.labels import type_text
 from clearwood.columns.schema import features_of
 from clearwood.columns.validation import (
     check_range,
@@ -25,6 +26,7 @@ from clearwood.columns.validation import (
 )
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, SeenRowsWarning
+from clearwood.outcomes.survival import check_survival, shares_of
 from clearwood.references import Reference, reference
 from clearwood.references.tabular import count_rows
 from clearwood.rules import Training
@@ -203,7 +205,7 @@ def check_fit_rows(
         Receives ``n_features_in_`` and, from a frame, ``feature_names_in_``.
     X, y, sample_weight
         As passed to ``fit``.
-    task : {"regression", "classification"}
+    task : {"regression", "classification", "survival"}
 
     Returns
     -------
@@ -214,7 +216,10 @@ def check_fit_rows(
     X = check_table(estimator, X, reset=True)
     weight = check_weight(sample_weight, X.shape[0])
     if y is not None:
-        y = check_target(y, X.shape[0], numeric=task == "regression")
+        if task == "survival":
+            y = check_survival(y, X.shape[0], n_causes=1)
+        else:
+            y = check_target(y, X.shape[0], numeric=task == "regression")
         if isinstance(estimator.reference, Reference):
             _warn_of_seen_rows(estimator.reference, X)
     counted = np.flatnonzero(weight > 0)
@@ -274,7 +279,7 @@ def find_reference(
         Anything that :func:`clearwood.reference` accepts.
     X, y, weight
         Rows and their weights, for an unfitted one.
-    task : {"regression", "classification"}
+    task : {"regression", "classification", "survival"}
         Task of the proxy.
     generator : Generator
 
@@ -287,11 +292,19 @@ def find_reference(
     seed = int(generator.integers(2**31))
     if isinstance(given, Reference):
         source = given
+    elif task == "survival":
+        raise InputError(
+            f"The reference is {type_text(given)}; pass draws of survival "
+            "probabilities, as cw.reference(draws, X, horizons=[...]), of shape "
+            "(n_draws, n_samples, n_horizons)."
+        )
     else:
         source = _make_reference(given, X, y, weight, task, seed)
     is_class = source.task == "classification"
-    if is_class != (task == "classification"):
+    if {"counts": "regression"}.get(source.task, source.task) != task:
         remedy = f"use the {'classifier' if is_class else 'regressor'}"
+        if source.task == "survival":
+            remedy = "use ProjectedTreeSurvival"
         if is_class and np.asarray(source.classes).dtype.kind in "iuf":
             remedy += (
                 ", or, if its labels are values, make the reference with "
@@ -346,14 +359,15 @@ def predictive_draws(source: Reference, X: Any) -> PredictiveDraws:
     InputError
         The draws of these rows do not fit in memory.
     """
-    n_classes = 1 if source.classes is None else len(source.classes)
-    n_numbers = source.n_draws * X.shape[0] * n_classes
+    n_numbers = source.n_draws * X.shape[0] * source.n_outputs
     if n_numbers > MAX_NUMBERS:
         raise InputError(
             f"{source.n_draws} draws of {X.shape[0]} rows do not fit in memory; "
             "project on some of the rows, or make the reference with fewer draws."
         )
     draws = np.asarray(source.draws(X), dtype=np.float64)
+    if source.task == "survival":
+        return PredictiveDraws(shares_of(draws), None)
     if source.task != "regression":
         return PredictiveDraws(draws, None)
     check_range(draws, "The reference's prediction")

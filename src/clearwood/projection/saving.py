@@ -22,8 +22,10 @@ from clearwood.projection.logistic import (
     ProjectedLogisticRegression,
 )
 from clearwood.projection.predictive_draws import NORMAL_ENDS
+from clearwood.projection.survival_trees import ProjectedTreeSurvival
 from clearwood.projection.terms import MISSING, Terms
 from clearwood.references import Reference
+from clearwood.references.base import Task
 from clearwood.rules import RuleList
 from clearwood.rules.serialise import RULES
 
@@ -39,6 +41,7 @@ class NotSaved(Reference):
         Number of its draws.
     is_posterior : bool
         Whether these were from a posterior distribution.
+    task : str
     classes : sequence
         Class labels of a classifier.
     """
@@ -48,11 +51,12 @@ class NotSaved(Reference):
         description: str,
         n_draws: int,
         is_posterior: bool,
+        task: Task,
         classes: tuple[Any, ...],
     ) -> None:
         self.description = description
         self.n_draws, self.is_posterior = n_draws, is_posterior
-        self.task = "classification" if classes else "regression"
+        self.task = task
         self.classes = np.array(classes) if classes else None
 
     def draws(self, X: Any) -> np.ndarray:
@@ -93,6 +97,9 @@ def _of_rules(means: codec.Array) -> tuple[Any, ...]:
 
 OF_SHARES = _of_rules(
     codec.Array("means", "f", "draws rules classes", check=codec.NOT_NEGATIVE)
+)
+OF_INTERVALS = _of_rules(
+    codec.Array("means", "f", "draws rules intervals", check=codec.NOT_NEGATIVE)
 )
 OF_VALUES = _of_rules(codec.Array("means", "f", "draws rules", check=codec.FINITE))
 OF_TERMS = (
@@ -143,7 +150,7 @@ def _make_estimator(kind: Any, values: dict[str, Any], n_columns: int) -> Any:
     codec.require(is_list, "settings: exclude_features", "a list of columns")
     estimator = codec.filled(kind(reference=None), values, n_columns)
     estimator.reference = estimator.reference_ = NotSaved(
-        values["reference"], values["n_draws"], values["is_posterior"],
+        values["reference"], values["n_draws"], values["is_posterior"], kind._task,
         codec.classes_of(estimator),
     )  # fmt: skip
     return estimator
@@ -159,6 +166,9 @@ def _make_rules(kind: Any, values: dict[str, Any]) -> Any:
     codec.require(has_all, "variances", "numbers above 0", "none")
     least = 0 if variances is None else -np.inf
     codec.require((means >= least).all() and len(means), "means", "draws, none below 0")
+    n_shares = len(rules.outcome.horizons) + 1
+    fits = means.ndim == 2 or bool(rules.classes) or means.shape[2] == n_shares
+    codec.require(fits, "means", "one per interval between horizons")
     errors = None if values["errors"] is codec.UNSET else values["errors"]
     fits = errors is None or errors.shape[1] == len(NORMAL_ENDS)
     codec.require(fits, "errors", f"{len(NORMAL_ENDS)} quantiles")
@@ -185,6 +195,7 @@ SAVED = codec.by_name(
     codec.Saved(ProjectedRuleListRegressor, OF_VALUES, _make_rules, _take_rules),
     codec.Saved(ProjectedTreeClassifier, OF_SHARES, _make_rules, _take_rules),
     codec.Saved(ProjectedTreeRegressor, OF_VALUES, _make_rules, _take_rules),
+    codec.Saved(ProjectedTreeSurvival, OF_INTERVALS, _make_rules, _take_rules),
     codec.Saved(ProjectedLinearRegression, OF_TERMS, _make_terms, _take_terms),
     codec.Saved(ProjectedLogisticRegression, OF_TERMS, _make_terms, _take_terms),
 )

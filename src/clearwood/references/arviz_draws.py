@@ -38,9 +38,10 @@ def arviz_reference(
         Its name, in the posterior predictive, the predictions or the posterior; by
         default the predicted variable, or of several the observed one. Its dimensions
         besides chain and draw are that of the rows, which is as long as X, and for
-        class probabilities that of the classes. Best is the mean, rate or probability,
-        as a deterministic variable, with ``noise_variance`` from the draws of its
-        scale: draws of the target include the noise, which cannot be separated.
+        class probabilities that of the classes, for survival that of the horizons. Best
+        is the mean, rate or probability, as a deterministic variable, with
+        ``noise_variance`` from the draws of its scale: draws of the target include the
+        noise, which cannot be separated.
     group : {"posterior_predictive", "predictions", "posterior"}, optional
         Needed if the predictions are for as many rows as the posterior predictive.
     task : {"regression", "counts"}, optional
@@ -82,10 +83,11 @@ def arviz_reference(
     values = values[:, _positions(X, _labels(array, rows, sizes[rows]))]
     if group != "posterior" and values.dtype.kind == "f" and _are_whole(values):
         values = values.astype(np.int64)  # Stan's files hold all numbers as floats.
-    if classes is None and others:
-        classes = _labels(array, others[0], sizes[others[0]])
-    elif classes is None and task is None and values.dtype.kind == "f":
-        classes = _classes_of_target(data, variable)
+    if classes is None and settings.get("horizons") is None:
+        if others:
+            classes = _labels(array, others[0], sizes[others[0]])
+        elif task is None and values.dtype.kind == "f":
+            classes = _classes_of_target(data, variable)
     return GivenDraws(values, X, task=task, classes=classes, **settings)
 
 

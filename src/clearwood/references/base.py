@@ -24,7 +24,7 @@ from clearwood.references.tabular import (
     row_blocks,
 )
 
-Task = Literal["regression", "classification", "counts"]
+Task = Literal["regression", "classification", "counts", "survival"]
 
 BLOCK = 2**22
 """Most numbers in a block of draws in :meth:`Reference.mean_and_variance`."""
@@ -32,7 +32,7 @@ BLOCK = 2**22
 LEAST_NOISE = 1e-9
 """Noise variance that counts as none, relative to the mean squared error."""
 
-_PREDICTS = {"regression": "values", "counts": "rates"}
+_PREDICTS = {"regression": "values", "counts": "rates", "survival": "survival"}
 
 
 class Reference:
@@ -45,10 +45,15 @@ class Reference:
 
     Attributes
     ----------
-    task : {"regression", "classification", "counts"}
-        Kind of the predictions: means, class probabilities or rates.
+    task : {"regression", "classification", "counts", "survival"}
+        Kind of the predictions: means, class probabilities, rates, or probabilities of
+        survival beyond each horizon.
     classes : ndarray of shape (n_classes,) or None
         Labels in the order of the probabilities.
+    horizons : tuple of float
+        For survival, ascending times.
+    time_unit : str
+        Their unit, such as "years".
     n_draws : int
         Number of draws; with a single one, projection is distillation.
     is_posterior : bool
@@ -90,6 +95,8 @@ class Reference:
     n_draws: int
     description: str
     classes: np.ndarray | None = None
+    horizons: tuple[float, ...] = ()
+    time_unit: str = ""
     is_posterior: bool = True
     features: FeatureSpace | None = None
     noise: Any = 0.0
@@ -105,6 +112,11 @@ class Reference:
             own._fit_again is not Reference._fit_again
         )
 
+    @property
+    def n_outputs(self) -> int:
+        """Number of predictions per row: of classes or horizons, else 1."""
+        return len(self.horizons) or (1 if self.classes is None else len(self.classes))
+
     def draws(self, X: Any) -> np.ndarray:
         """Prediction of every draw for every row.
 
@@ -114,8 +126,8 @@ class Reference:
 
         Returns
         -------
-        ndarray of shape (n_draws, n_samples) or (n_draws, n_samples, n_classes)
-            Means or rates; or class probabilities.
+        ndarray of shape (n_draws, n_samples) or (n_draws, n_samples, n_outputs)
+            Means or rates; or class or survival probabilities.
         """
         raise NotImplementedError
 
@@ -142,17 +154,16 @@ class Reference:
 
         Returns
         -------
-        mean : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Mean of the draws; for classes, of their probabilities.
+        mean : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Mean of the draws; for classes and survival, of their probabilities.
         variance : ndarray of the shape of ``mean``
             Variance among the draws (with divisor ``n_draws``).
         noise : ndarray of shape (n_samples,)
             Mean of the noise variance. In regression ``variance + noise`` is the
             predictive variance of the reference.
         """
-        n_outputs = 1 if self.classes is None else len(self.classes)
         means, variances, noises = [], [], []
-        for block in row_blocks(X, BLOCK // (self.n_draws * n_outputs)):
+        for block in row_blocks(X, BLOCK // (self.n_draws * self.n_outputs)):
             draws = self.draws(block)
             means.append(draws.mean(axis=0))
             variances.append(draws.var(axis=0))
@@ -169,9 +180,12 @@ class Reference:
         Returns
         -------
         ndarray of shape (n_samples,)
-            Mean of the draws; for classes, the one with the highest mean probability.
+            Mean of the draws; for classes, the one with the highest mean probability;
+            for survival, the mean over the horizons, too.
         """
         mean = self.mean_and_variance(X)[0]
+        if self.horizons:
+            return mean.mean(axis=1)
         return mean if self.classes is None else self.classes[mean.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> np.ndarray:

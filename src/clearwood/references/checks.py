@@ -36,19 +36,22 @@ def check_draws(values: Any, reference: Reference, n_rows: int) -> np.ndarray:
 
     Returns
     -------
-    ndarray of shape (n_draws, n_rows) or (n_draws, n_rows, n_classes)
-        Probabilities sum to one. Of two classes, those of the second suffice.
+    ndarray of shape (n_draws, n_rows) or (n_draws, n_rows, n_outputs)
+        Probabilities sum to one. Of two classes, those of the second suffice, and of a
+        single horizon no dimension of its own.
     """
     expected: tuple[int, ...] = (reference.n_draws, n_rows)
-    if reference.classes is not None:
-        expected += (len(reference.classes),)
+    if reference.classes is not None or reference.horizons:
+        expected += (reference.n_outputs,)
     try:
         draws = np.asarray(unwrapped(values), dtype=np.float64)
     except (TypeError, ValueError):
         raise _refused(
             reference, "are not numbers, or not of one shape", expected
         ) from None
-    if draws.shape == expected[:2] and expected[2:] == (2,):
+    if draws.shape == expected[:2] and expected[2:] == (1,):
+        draws = draws[..., None]
+    if draws.shape == expected[:2] and expected[2:] == (2,) and not reference.horizons:
         draws = np.stack([1 - draws, draws], axis=2)
     if draws.shape != expected:
         raise _refused(reference, f"have shape {draws.shape}", expected)
@@ -58,6 +61,12 @@ def check_draws(values: Any, reference: Reference, n_rows: int) -> np.ndarray:
         return draws
     if (draws < 0).any():
         raise _refused(reference, f"go down to {draws.min():g}", expected)
+    if reference.horizons:
+        # Each may exceed the one before it by rounding only.
+        falling = np.minimum.accumulate(np.minimum(draws, 1.0), axis=2)
+        if (draws - falling > 1e-6).any():
+            raise _refused(reference, "exceed 1 or rise with time", expected)
+        return falling
     if reference.classes is None:
         return draws
     totals = draws.sum(axis=-1, keepdims=True)
@@ -72,6 +81,7 @@ def _refused(reference: Reference, found: str, expected: tuple[int, ...]) -> Inp
         "regression": "finite means",
         "classification": "probabilities, which sum to 1 over the classes",
         "counts": "finite rates, not negative",
+        "survival": "probabilities of survival, which fall from horizon to horizon",
     }[reference.task]
     return InputError(
         f"The draws of {reference.description} {found}; expected {what}, of shape "

@@ -18,7 +18,9 @@ from clearwood.references.tabular import (
     columns_read_by,
     count_rows,
     task_with,
+    times_of,
 )
+from clearwood.references.truncated import check_bounds, truncated_moments
 
 
 class FunctionReference(Reference):
@@ -28,7 +30,8 @@ class FunctionReference(Reference):
     ----------
     function : callable
         ``function(X, l)`` returns the predictions of draw ``l``, from 0 on: means or
-        rates (n_samples,), or probabilities (n_samples, n_classes).
+        rates (n_samples,), probabilities (n_samples, n_classes), or probabilities of
+        survival (n_samples, n_horizons).
     X : array-like or frame of shape (n_samples, n_features), optional
         Example rows; the function gets all others in their form.
     n_draws : int
@@ -40,6 +43,14 @@ class FunctionReference(Reference):
     noise_variance : float, array or callable, default=0.0
         In regression: a number; one per draw; or ``noise_variance(X, l)``, which
         gives one per row.
+    bounds : tuple of float, optional
+        In regression, the interval that outcomes are truncated to, of which an end may
+        be infinite: the function and ``noise_variance`` are then those of the normal
+        distribution before truncation.
+    horizons : sequence of float, optional
+        Times of survival probabilities, ascending.
+    time_unit : str, default=""
+        Their unit, such as "years".
     is_posterior : bool, default=True
         Whether the draws are from a posterior; members of an ensemble are not.
     description : str, default="function"
@@ -65,10 +76,15 @@ class FunctionReference(Reference):
         task: str | None = None,
         classes: Sequence[Any] | None = None,
         noise_variance: Any = 0.0,
+        bounds: Sequence[float] | None = None,
+        horizons: Any = None,
+        time_unit: str = "",
         is_posterior: bool = True,
         description: str = "function",
     ) -> None:
-        self.task, self.classes = task_with(classes, task)
+        self.horizons, self.time_unit = times_of(horizons), time_unit
+        self.task, self.classes = task_with(classes, task, self.horizons)
+        self.bounds = check_bounds(bounds, self.task)
         self.function, self.noise = function, noise_variance
         self.n_draws, self.is_posterior = n_draws, is_posterior
         self.description = f"{description}, {n_draws} draws"
@@ -76,12 +92,22 @@ class FunctionReference(Reference):
 
     def draws(self, X: Any) -> np.ndarray:
         """Values of the function for every draw; see :meth:`Reference.draws`."""
+        return self._moments(X)[0] if self.bounds else self._values(X)
+
+    def noise_variance(self, X: Any) -> np.ndarray:
+        """Noise variance as passed; see :meth:`Reference.noise_variance`."""
+        return self._moments(X)[1] if self.bounds else self._noise(X)
+
+    def _moments(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        assert self.bounds is not None
+        return truncated_moments(self._values(X), self._noise(X), self.bounds)
+
+    def _values(self, X: Any) -> np.ndarray:
         rows = as_fitted(X, self.features)
         values = [unwrapped(self.function(rows, draw)) for draw in range(self.n_draws)]
         return check_draws(values, self, count_rows(X))
 
-    def noise_variance(self, X: Any) -> np.ndarray:
-        """Noise variance as passed; see :meth:`Reference.noise_variance`."""
+    def _noise(self, X: Any) -> np.ndarray:
         if not callable(self.noise):
             return super().noise_variance(X)
         rows = as_fitted(X, self.features)

@@ -11,7 +11,13 @@ from clearwood.columns.cells import is_missing, unwrapped
 from clearwood.exceptions import InputError
 from clearwood.references.base import Reference, check_noise
 from clearwood.references.checks import check_draws
-from clearwood.references.tabular import columns_read_by, count_rows, task_with
+from clearwood.references.tabular import (
+    columns_read_by,
+    count_rows,
+    task_with,
+    times_of,
+)
+from clearwood.references.truncated import check_bounds, truncated_moments
 
 
 class GivenDraws(Reference):
@@ -25,10 +31,10 @@ class GivenDraws(Reference):
 
     Parameters
     ----------
-    values : array-like of shape (n_draws, n_samples) or (n_draws, n_samples, n_classes)
+    values : array-like of shape (n_draws, n_samples) or (n_draws, n_samples, n_outputs)
         Means or rates; or class probabilities, of two classes those of the second one
-        suffice; or labels or counts, as integers. Chains may be a further dimension
-        before these.
+        suffice; or labels or counts, as integers; or probabilities of survival beyond
+        each horizon. Chains may be a further dimension before these.
     X : array-like or frame of shape (n_samples, n_features)
         The rows, in the order of ``values``.
     n_draws : int, optional
@@ -42,6 +48,14 @@ class GivenDraws(Reference):
     noise_variance : float or array, default=0.0
         In regression: a number, (n_draws,) or (n_draws, n_samples). Zero for draws of
         the target itself, which include the noise already.
+    bounds : tuple of float, optional
+        In regression, the interval that outcomes are truncated to, of which an end may
+        be infinite: ``values`` and ``noise_variance`` are then those of the normal
+        distribution before truncation.
+    horizons : sequence of float, optional
+        Times of survival probabilities, ascending.
+    time_unit : str, default=""
+        Their unit, such as "years".
     is_posterior : bool, default=True
         Whether the draws are from a posterior.
 
@@ -63,17 +77,22 @@ class GivenDraws(Reference):
         task: str | None = None,
         classes: Sequence[Any] | None = None,
         noise_variance: Any = 0.0,
+        bounds: Sequence[float] | None = None,
+        horizons: Any = None,
+        time_unit: str = "",
         is_posterior: bool = True,
     ) -> None:
         if X is None:
             raise InputError("Draws are predictions for rows: pass X, these rows, too.")
         values = np.asarray(unwrapped(values))
-        if values.ndim == (3 if classes is None else 4):
+        self.horizons, self.time_unit = times_of(horizons), time_unit
+        has_outputs = classes is not None or bool(self.horizons)
+        if values.ndim == (4 if has_outputs else 3):
             values = values.reshape(-1, *values.shape[2:])
         if values.ndim < 2 or not len(values):
             raise InputError(
                 f"Draws have shape {values.shape}; expected (n_draws, n_samples), or "
-                "(n_draws, n_samples, n_classes) and classes."
+                "(n_draws, n_samples, n_outputs) with classes or horizons."
             )
         n_rows, self.n_draws = count_rows(X), n_draws or len(values)
         if values.shape[1] != n_rows == len(values):
@@ -91,6 +110,7 @@ class GivenDraws(Reference):
         self.description = f"{self.n_draws} draws at {n_rows} rows"
         self.features = columns_read_by(None, X)
         are_outcomes = values.dtype.kind in "biu" and task != "regression"
+        are_outcomes &= not self.horizons
         if are_outcomes:
             values, classes = _mean_of_outcomes(values, classes, task)
             kind = "counts" if classes is None else "labels"
@@ -98,8 +118,13 @@ class GivenDraws(Reference):
                 f"mean of {self.n_draws} draws of {kind} at {n_rows} rows"
             )
             self.n_draws, self.is_posterior, self.noise = 1, False, self.noise[:1]
-        self.task, self.classes = task_with(classes, task)
+        self.task, self.classes = task_with(classes, task, self.horizons)
         self._values = check_draws(values, self, n_rows)
+        inside = check_bounds(bounds, self.task)
+        if inside:
+            self._values, self.noise = truncated_moments(
+                self._values, self.noise, inside
+            )
         self._position: dict[tuple[Any, ...], int] = {}
         cells = enumerate(self._cells(X))
         first = np.array([self._position.setdefault(cell, i) for i, cell in cells])

@@ -205,8 +205,37 @@ def _are_values(y: Any) -> bool:
     return many or values.dtype.kind == "f"
 
 
-def task_with(classes: Any, task: str | None) -> tuple[Any, np.ndarray | None]:
+def times_of(horizons: Any) -> tuple[float, ...]:
+    """Validated horizons of survival probabilities; none for None."""
+    if horizons is None:
+        return ()
+    try:
+        times = np.atleast_1d(np.asarray(horizons, dtype=np.float64))
+    except (TypeError, ValueError):
+        times = np.zeros(1)
+    rise = np.diff(times, prepend=0.0) > 0 if times.ndim == 1 else np.zeros(1)
+    if not len(times) or not rise.all() or not np.isfinite(times).all():
+        raise InputError(
+            f"horizons is {horizons!r}; expected times above 0, ascending, in the "
+            "order of the survival probabilities, such as [1, 2, 5]."
+        )
+    return tuple(times.tolist())
+
+
+def task_with(
+    classes: Any, task: str | None, horizons: tuple[float, ...] = ()
+) -> tuple[Any, np.ndarray | None]:
     """Task and validated classes of a reference."""
+    if horizons:
+        choose_task(task, ("survival",), "a reference with horizons")
+        if classes is not None:
+            raise InputError("A reference has classes or horizons; pass one of them.")
+        return "survival", None
+    if task == "survival":
+        raise InputError(
+            "Survival probabilities need their times: pass horizons=[...], in their "
+            "order."
+        )
     if classes is None and task == "classification":
         raise InputError(
             "Probabilities need the labels of the classes: pass classes=[...], in the "

@@ -59,6 +59,7 @@ def summarize_survival(
         "lines": lines,
         "unit": printable(outcome.time_unit),
         "has_causes": outcome.n_causes > 1,
+        "of_draws": any(cast(SurvivalCurve, rule.curve).low for rule in rules),
         "has_rows": y is not None,
         "least": least,
         "scores": [] if y is None else _scores(rules, X, y, of_model),

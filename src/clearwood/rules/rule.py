@@ -58,8 +58,8 @@ class Rule:
         the same class and if the rows that both cover are at least 80 % of those that
         either covers (the Jaccard index).
     curve : SurvivalCurve or None
-        Only for survival: the Kaplan-Meier curve of the rule, of which ``prediction``
-        is the mean at the horizons.
+        Only for survival: the curve of the rule, of which ``prediction`` is the mean at
+        the horizons.
     statistics : RuleStatistics
         Statistics of the rule on a sample. Its fields are attributes of the rule, too:
         ``rule.support`` is ``rule.statistics.support``.
@@ -312,6 +312,8 @@ def statistics_text(rule: Rule, outcome: Outcome) -> list[str]:
     if math.isnan(known.support):
         return []
     # Those of the curve, which other rows do not change.
-    events = [rule.curve.events_text] if rule.curve and known.is_expected else []
+    curve = rule.curve
+    has_events = curve and (known.is_expected or (curve.low and curve.events))
+    events = [curve.events_text] if curve and has_events else []
     rows = filter(None, [known.rows_text, rule.frequency_text])
     return [*rows, *events, *outcome.statistics_texts(known)]

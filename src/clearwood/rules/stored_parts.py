@@ -33,6 +33,10 @@ def _check_curve(place: Place, curve: SurvivalCurve) -> None:
         place["survival"].fail("others", "one per time, falling from 1 to 0")
     if len(curve.error) != n_times or min(curve.error) < 0:
         place["error"].fail("others", "one per time, at least 0")
+    for name in ("low", "high"):
+        ends = getattr(curve, name)
+        if len(ends) != n_times * bool(curve.low) or not all(0 <= x <= 1 for x in ends):
+            place[name].fail("others", "one per time, from 0 to 1")
     numbers = [one.cause for one in curve.causes]
     if numbers != [*range(curve.cause, curve.cause + len(numbers))]:
         place["others"].fail("others", "curves of the next causes, in order")
@@ -53,6 +57,8 @@ _FIELDS = (
     codec.Field("events", codec.integer(0)),
     codec.Field("until", codec.NUMBER),
     codec.Field("cause", codec.integer(1, MOST_CAUSES), absent=codec.UNSET),
+    codec.Field("low", NUMBERS, absent=codec.UNSET),
+    codec.Field("high", NUMBERS, absent=codec.UNSET),
 )
 
 
@@ -60,7 +66,7 @@ def _curve(*more: codec.Field) -> codec.FieldType:
     record = codec.record(*_FIELDS, *more, make=SurvivalCurve, check=_check_curve)
 
     def write(curve: SurvivalCurve) -> dict[str, Any]:
-        only_some = ("cause", "others")
+        only_some = ("cause", "others", "low", "high")
         values = vars(curve).items()
         return record.write({k: v for k, v in values if v or k not in only_some})
 

@@ -43,8 +43,8 @@ def compare_with_reference(
         ``coverage`` and mean ``width`` of 90 % intervals. ``"fidelity"`` of the proxy
         to the reference: ``same_class`` and the mean Kullback-Leibler ``divergence`` in
         nats, in which no probability of the proxy is below 1e-15, so that it is finite
-        where hard outputs, 0 and 1, differ; else ``r2`` (None for a single row) and
-        ``rms_difference``.
+        where hard outputs, 0 and 1, differ; for survival the latter only; else ``r2``
+        (None for a single row) and ``rms_difference``.
         ``"constant"``: the prediction of each row by the labels of the others,
         ``log_loss`` or ``rmse``.
 
@@ -165,7 +165,7 @@ def _value_scores(
 def _fidelity(
     estimator: Any, X: Any, predictive: PredictiveDraws
 ) -> dict[str, float | None]:
-    if estimator.reference_.classes is None:
+    if predictive.draws.ndim == 2:
         predicted = estimator.predict(X)
         mean_square = ((predicted - predictive.mean) ** 2).mean()
         # A single row has no variance to explain.
@@ -174,9 +174,11 @@ def _fidelity(
             "r2": r2 if len(predicted) > 1 else None,
             "rms_difference": float(np.sqrt(mean_square)),
         }
-    p, q = predictive.mean, estimator.predict_proba(X)
+    is_class = estimator.reference_.classes is not None
+    q = estimator.predict_proba(X) if is_class else estimator._predictive(X).mean
+    p = predictive.mean
     terms = xlogy(p, p) - xlogy(p, np.maximum(q, LEAST))
-    return {
-        "same_class": float((p.argmax(axis=1) == q.argmax(axis=1)).mean()),
-        "divergence": float(terms.sum(axis=1).mean()),
-    }
+    found: dict[str, float | None] = {}
+    if is_class:
+        found["same_class"] = float((p.argmax(axis=1) == q.argmax(axis=1)).mean())
+    return found | {"divergence": max(0.0, float(terms.sum(axis=1).mean()))}

@@ -13,6 +13,7 @@ from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text, short_text
 from clearwood._words.sentences import sentences
 from clearwood.exceptions import InputError
+from clearwood.outcomes.survival import survival_of
 from clearwood.projection.estimators import ProjectedTree
 from clearwood.projection.evaluation.split_posterior import split_posterior
 from clearwood.projection.leaves import ROWS_OF_ALL, Leaves
@@ -86,6 +87,8 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     """
     rules, path = result.rules_, getattr(result, "size_path_", None)
     chart = on_rows = None
+    if rules.outcome.horizons:
+        y = None  # Survival times are in a section of their own.
     if y is not None:
         y = rules.check_target(y, len(rules.encode(X)), "y")
     refused = prediction_error(result, X)
@@ -199,6 +202,7 @@ def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
         lines=words.lines,
         many=len(leaves.means) > 1,
         is_class=leaves.means.ndim == 3,
+        is_survival=bool(result.rules_.outcome.horizons),
         is_posterior=result.reference_.is_posterior,
         has_noise=leaves.variances is not None,
         from_observed=leaves.errors is not None,
@@ -254,7 +258,7 @@ def summarize_leaves(
         )
     return {
         "quantity": _quantity(predictive, rules),
-        "is_value": not rules.classes,
+        "is_value": leaves.means.ndim == 2,
         "has_noise": predictive.noise is not None,
         "counted": "Training rows" if leaf is None else "Rows",
         "has_observed": leaf is not None and y is not None,
@@ -268,6 +272,8 @@ def _quantity(predictive: PredictiveDraws, rules: RuleSet) -> str:
         return f"Probability of {prediction_text(rules.classes[1])}"
     if rules.classes:
         return "Probability"
+    if rules.outcome.horizons:
+        return "Survival at time"
     is_rate = predictive.noise is None
     return f"Rate of {rules.target}" if is_rate else f"Mean {rules.target}"
 
@@ -282,8 +288,13 @@ def _rows_text(leaves: Leaves, leaf: np.ndarray | None, i: int) -> str:
 def _predictions(
     predictive: PredictiveDraws, rules: RuleSet, i: int
 ) -> list[dict[str, Any]]:
-    """One entry for a value; for classes one each, the most probable first."""
+    """One entry for a value; one for each horizon, or class, most probable first."""
     draws = predictive.draws[:, i]
+    if rules.outcome.horizons:
+        return [
+            {"label": f"{short_text(horizon)}:", **_summary(survival, percent_text)}
+            for horizon, survival in zip(rules.outcome.horizons, survival_of(draws).T)
+        ]
     if rules.classes:
         mean = draws.mean(axis=0)
         order = np.argsort(-mean, kind="stable")[:MAX_CLASSES]
@@ -341,8 +352,8 @@ def _observed(y: np.ndarray, rules: RuleSet) -> str:
 def _axis(predictive: PredictiveDraws, rules: RuleSet) -> dict[str, Any]:
     """Bars on one axis for all leaves: of the mean, and of an observation."""
     shown: Any
-    if rules.classes:
-        if len(rules.classes) > 2:
+    if predictive.draws.ndim == 3:
+        if len(rules.classes) != 2:
             return {"axis": None, "bars": None}
         draws, outer = predictive.draws[:, :, 1], None
         low, high, shown = 0.0, 1.0, percent_text

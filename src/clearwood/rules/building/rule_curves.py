@@ -54,7 +54,7 @@ def with_curves(
     found = described(rules.with_lines(lines), real.counted)
     is_expected = own is not None
     return found.with_lines(
-        _with_interval(rule, horizons, is_expected) for rule in found
+        with_interval(rule, horizons, is_expected) for rule in found
     )
 
 
@@ -77,7 +77,7 @@ def pooled_weight(
     return np.asarray(own * of_rule / of_rule.sum() + (1 - own) * usual)
 
 
-def _with_interval(rule: Rule, horizons: tuple[float, ...], is_expected: bool) -> Rule:
+def with_interval(rule: Rule, horizons: tuple[float, ...], is_expected: bool) -> Rule:
     """A rule with the mean of the intervals of its curve at the horizons."""
     curve: SurvivalCurve = rule.curve  # type: ignore[assignment]
     low, high = np.mean([curve.interval(h) for h in horizons], axis=0).tolist()

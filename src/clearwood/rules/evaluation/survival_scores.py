@@ -1,4 +1,4 @@
-"""Estimates of survival of given rows, and scores of survival curves on them."""
+"""Estimates of survival of given rows, and predictions and scores of curves."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from clearwood._words.numbers import short_text
+from clearwood.columns.validation import check_table
 from clearwood.exceptions import InputError
 from clearwood.outcomes.kaplan_meier import SurvivalCurve, curve_of
 from clearwood.outcomes.survival import (
@@ -234,3 +236,70 @@ def _metrics() -> Any:
     except ImportError:
         raise InputError(EXTRA.format("computes these scores")) from None
     return metrics
+
+
+class CurvePredictions:
+    """Mixin for estimators of which every rule has a survival curve."""
+
+    rules_: Any
+
+    def predict_survival_function(self, X: Any, times: Any) -> np.ndarray:
+        """Predict survival probabilities by the curve of the rule of each row.
+
+        Where events have several causes, the probability of none of them.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        times : array-like of shape (n_times,)
+            Beyond the last time of the rows of a rule, the curve is constant.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_times)
+        """
+        check_is_fitted(self, "rules_")
+        X = check_table(self, X, reset=False)
+        return self.rules_.predict_survival_function(X, times)
+
+    def predict_cumulative_incidence(self, X: Any, times: Any) -> np.ndarray:
+        """Predict the cumulative incidence of each cause of events.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        times : array-like of shape (n_times,)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_causes, n_times)
+        """
+        check_is_fitted(self, "rules_")
+        X = check_table(self, X, reset=False)
+        return self.rules_.predict_cumulative_incidence(X, times)
+
+    def score(self, X: Any, y: Any) -> float:
+        """Harrell's concordance index on some rows; see :meth:`evaluate`."""
+        return self.evaluate(X, y).harrell
+
+    def evaluate(self, X: Any, y: Any, *, y_train: Any = None) -> SurvivalScores:
+        """Score the curves of the rules on new rows, by scikit-survival.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : structured array, or frame with two columns
+            As in :meth:`fit`.
+        y_train : structured array, or frame with two columns, optional
+            Survival times that the distribution of censoring is estimated from; by
+            default ``y``.
+
+        Returns
+        -------
+        SurvivalScores
+            With ``integrated_brier``, ``brier`` at each horizon, and the concordance,
+            ``harrell`` and ``uno``.
+        """
+        check_is_fitted(self, "rules_")
+        X = check_table(self, X, reset=False)
+        return self.rules_.evaluate_survival(X, y, y_train=y_train)

@@ -20,9 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from clearwood.columns.validation import check_table
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError
 from clearwood.outcomes import Outcome
@@ -34,7 +32,7 @@ from clearwood.outcomes.survival import (
     of_cause,
 )
 from clearwood.rules import Training
-from clearwood.rules.evaluation.survival_scores import EXTRA, SurvivalScores
+from clearwood.rules.evaluation.survival_scores import EXTRA, CurvePredictions
 from clearwood.simplifiers._common.base import CORE
 from clearwood.simplifiers._common.explained_model import read_model
 from clearwood.simplifiers._common.predictions import Model
@@ -48,7 +46,7 @@ from clearwood.simplifiers.survival.models import (
 )
 
 
-class _SurvivalRules(BaseSizePath):
+class _SurvivalRules(CurvePredictions, BaseSizePath):
     """Steps that differ for survival; a method follows as the second base class."""
 
     _outcome: Outcome = Survival()
@@ -140,67 +138,6 @@ class _SurvivalRules(BaseSizePath):
         name = "freedom from cause 1" if has_causes else "survival"
         self.rules_ = self.rules_.with_target(name)
         return self
-
-    def predict_survival_function(self, X: Any, times: Any) -> np.ndarray:
-        """Predict survival probabilities by the curve of the rule of each row.
-
-        Where events have several causes, the probability of none of them.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        times : array-like of shape (n_times,)
-            Beyond the last time of the rows of a rule, the curve is constant.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_times)
-        """
-        check_is_fitted(self, "rules_")
-        X = check_table(self, X, reset=False)
-        return self.rules_.predict_survival_function(X, times)
-
-    def predict_cumulative_incidence(self, X: Any, times: Any) -> np.ndarray:
-        """Predict the cumulative incidence of each cause of events.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        times : array-like of shape (n_times,)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_causes, n_times)
-        """
-        check_is_fitted(self, "rules_")
-        X = check_table(self, X, reset=False)
-        return self.rules_.predict_cumulative_incidence(X, times)
-
-    def score(self, X: Any, y: Any) -> float:
-        """Harrell's concordance index on some rows; see :meth:`evaluate`."""
-        return self.evaluate(X, y).harrell
-
-    def evaluate(self, X: Any, y: Any, *, y_train: Any = None) -> SurvivalScores:
-        """Score the curves of the rules on new rows, by scikit-survival.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        y : structured array, or frame with two columns
-            As in :meth:`fit`.
-        y_train : structured array, or frame with two columns, optional
-            Survival times that the distribution of censoring is estimated from; by
-            default ``y``.
-
-        Returns
-        -------
-        SurvivalScores
-            With ``integrated_brier``, ``brier`` at each horizon, and the concordance,
-            ``harrell`` and ``uno``.
-        """
-        check_is_fitted(self, "rules_")
-        X = check_table(self, X, reset=False)
-        return self.rules_.evaluate_survival(X, y, y_train=y_train)
 
 
 class RuleListSurvival(_SurvivalRules, _RuleList):

@@ -30,7 +30,8 @@ def divergence(reference: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> 
     if reference.ndim == 1:
         return float(np.average((reference - proxy) ** 2, weights=weight))
     logs = xlogy(reference, reference) - xlogy(reference, np.maximum(proxy, 1e-300))
-    return float(np.average(logs.sum(axis=1), weights=weight))
+    # Rounding may make it negative.
+    return max(0.0, float(np.average(logs.sum(axis=1), weights=weight)))
 
 
 def explained_share(

@@ -11,7 +11,7 @@ from tests.wording import same_lines
 
 import clearwood as cw
 from clearwood.exceptions import ClassOrderWarning, PoorFidelityWarning
-from clearwood.projection.proxy_fidelity import explained_share
+from clearwood.projection.evaluation.proxy_fidelity import explained_share
 
 VALUES = [
     cw.ProjectedTreeRegressor,
