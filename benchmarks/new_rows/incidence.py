@@ -18,15 +18,15 @@ CENSORED = {"20 %": 0.2, "50 %": 0.8, "80 %": 3.2}
 """Rates of censoring by the share of rows that they censor, about."""
 
 NOTES = f"""\
-Simulated: {N_TRAIN} rows with four uniform features; the hazards of two causes of events
-are constant in time, that of the first depends on one feature, that of the second on two;
-censoring is exponential, of about the given share of the rows. `DistilledTreeSurvival` with
-4 rules and horizons {", ".join(f"{one:g}" for one in HORIZONS)}, of a random survival forest
-of 10 trees that is fitted to the same rows. The truth is the mean incidence of a cause in
-those of {N_TRUE:,} new rows that the rule predicts; *covered*: 95 % intervals (Aalen-Johansen)
-that hold it, at horizons up to which a rule's rows are followed. *Mean error*: the estimate
-less the truth. Rules of one fit are not independent: standard errors are those of means over
-{SEEDS} samples."""
+Simulated: {N_TRAIN} rows with four uniform features; the hazards of two causes of
+events are constant in time, that of the first depends on one feature, that of the
+second on two; censoring is exponential, of about the given share of the rows.
+`DistilledTreeSurvival` with 4 rules, of a random survival forest of 10 trees that is
+fitted to the same rows. The truth is the mean incidence of a cause in those of
+{N_TRUE:,} new rows that the rule predicts; *covered*: 95 % intervals (Aalen-Johansen)
+that hold it, at horizons up to which a rule's rows are followed. *Mean error*: the
+estimate less the truth. Rules of one fit are not independent: standard errors are those
+of means over {SEEDS} samples."""
 
 
 def main():
@@ -98,11 +98,8 @@ def coverage(frame):
         *pooled.assign(censored=frame["censored"]).groupby(keys, sort=False),
         *pooled.groupby(keys),
     ]:
-        more = (
-            (here.covered - here.covered.mean())
-            .groupby([here["seed"], frame["censored"]])
-            .sum()
-        )
+        of_fit = frame["censored"] + " " + frame["seed"]
+        more = (here.covered - here.covered.mean()).groupby(of_fit).sum()
         error = np.sqrt((more**2).sum()) / len(here)
         share = f"{100 * here.covered.mean():.1f} ± {100 * error:.1f} %"
         off = f"{here.off.mean():.4f}"
