@@ -29,7 +29,7 @@ from clearwood.search.candidates import (
     N_FREQUENT,
     _nodes,
 )
-from clearwood.search.grid import LEAST_ROWS
+from clearwood.search.grid import LEAST_ROWS, literals_of
 from clearwood.search.growth import thinned
 from clearwood.search.sums.ascent import SumAscent
 from clearwood.search.sums.grow import SumGains, _longer, best_refined
@@ -107,7 +107,10 @@ def test_gains_are_the_plain_formula(kind, seed):
     pool = np.array([random_box(rng, problem.grid) for _ in range(8)])
     current = refine_sum(problem, random_sum(rng, problem, 2))
     answers = problem.loss.answers(current.scores(problem.grid))
-    gain, value = SumGains(problem, pool).gains(problem, answers)
+    # Of several sums at once, each has its own.
+    others = [problem.loss.answers(2.0 * answers), answers]
+    found = SumGains(problem, pool).gains(problem, others)
+    gain, value = (part[:, 1] for part in found)
     for b, rows in enumerate(naive.members(problem.grid, pool)):
         n_literals = naive.literals(problem.grid, pool[b], problem.seen)
         for i, output in enumerate(problem.loss.free):
@@ -159,11 +162,11 @@ def test_of_two_pools_the_box_that_gains_most_comes_first(monkeypatch):
     pools = [SumGains(problem, box[None]) for box in boxes]
     monkeypatch.setattr("clearwood.search.sums.grow.N_SCREENED", 1)
     # Where the sides of the weaker may move, it becomes the stronger.
-    stays = lambda ascent, box, inside, n, value, output: (value, 0.0, False)  # noqa: E731
-    monkeypatch.setattr(SumAscent, "moved", stays)
+    stays = lambda ascent, boxes, *_: np.zeros(len(boxes))  # noqa: E731
+    monkeypatch.setattr(SumAscent, "improved", stays)
     constant = random_sum(np.random.default_rng(0), problem, 0)
     for order in (pools, pools[::-1]):
-        (trial,) = _longer(problem, order, constant)
+        (trial,) = _longer(problem, order, [constant])
         np.testing.assert_array_equal(trial.boxes, boxes[:1])
 
 
@@ -322,7 +325,8 @@ def test_best_value_is_the_best(kind):
 def test_groups_of_rows_lose_what_their_rows_lose(kind):
     rng = np.random.default_rng(4)
     problem = random_problem(rng, kind)
-    ascent = SumAscent(problem, random_sum(rng, problem, 3))
+    # More boxes than groups are divided by at once.
+    ascent = SumAscent(problem, random_sum(rng, problem, 6))
     groups, member = ascent.groups, ascent.member
     assert len(np.unique(member, axis=1).T) == groups.member.shape[1] > 3
     np.testing.assert_array_equal(groups.member[:, groups.of_row], member)
@@ -374,6 +378,46 @@ def test_a_box_that_was_moved_adds_what_is_best_of_its_rows(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_candidates_that_become_the_same_box_count_once(kind):
+    rng = np.random.default_rng(0)
+    problem = random_problem(rng, kind)
+    ascent = SumAscent(problem, random_sum(rng, problem, 2))
+    ascent.refit()
+    boxes = np.array([random_box(rng, problem.grid) for _ in range(12)])
+    literals = literals_of(problem.grid, boxes, problem.seen)
+    outputs, values = np.full(12, problem.loss.free[-1]), rng.normal(size=12)
+    alone, n_same = [], 0
+    for b in range(12):
+        own = [part[b : b + 1].copy() for part in (boxes, literals, outputs, values)]
+        (cost,) = ascent.improved(*own)
+        alone.append((own[0].tobytes(), cost))
+    costs = ascent.improved(boxes, literals, outputs, values)
+    for b, (box, cost) in enumerate(alone):
+        if box in [box for box, _ in alone[:b]]:
+            assert costs[b] == np.inf
+            n_same += 1
+        else:
+            assert costs[b] == cost
+            assert boxes[b].tobytes() == box
+    assert 0 < n_same < 11
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ascents_end_where_another_was(kind, monkeypatch):
+    rng = np.random.default_rng(1)
+    problem, known = random_problem(rng, kind), {}
+    start = random_sum(rng, problem, 3)
+    first = SumAscent(problem, start, known)
+    assert first.refine().objective == refine_sum(problem, start).objective
+    assert not first.is_known()
+    monkeypatch.setattr(SumAscent, "improve", None)
+    for one in (start, first.result()):
+        again = SumAscent(problem, one._replace(values=one.values + 1.0), known)
+        again.refine()
+        assert again.is_known()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_longer_sums_cost_what_they_say(kind):
     n_better = 0
     for seed in range(3):
@@ -381,10 +425,10 @@ def test_longer_sums_cost_what_they_say(kind):
         problem = random_problem(rng, kind)
         pool = np.array([random_box(rng, problem.grid) for _ in range(6)])
         current = refine_sum(problem, random_sum(rng, problem, 2))
-        trials = _longer(problem, [SumGains(problem, pool)], current)
+        trials = _longer(problem, [SumGains(problem, pool)], [current])
         # These have nowhere better to go: they cost what they cost as they stand.
         moved = np.array([trial.boxes[-1] for trial in trials])
-        trials += _longer(problem, [SumGains(problem, moved)], current)
+        trials += _longer(problem, [SumGains(problem, moved)], [current])
         for trial in trials:
             plain = naive.sum_objective(problem, *trial[:4])
             assert trial.objective == pytest.approx(plain, abs=1e-9)

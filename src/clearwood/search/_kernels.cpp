@@ -13,7 +13,7 @@ namespace {
 constexpr Index MOST_ROUNDS = 100;
 
 // Features whose bins are summed in one pass through the rows of a box.
-constexpr Index AT_ONCE = 4;
+constexpr Index AT_ONCE = 5;
 
 bool all(View<const bool, 1> flags) {
     return !std::memchr(flags.data(), 0, std::size_t(flags.size()));
@@ -110,15 +110,24 @@ Array<double, 3> sums_of_boxes(View<const std::uint64_t, 2> inside,
     Index n_boxes = inside.size(0);
     Array<double, 3> sums({n_boxes, n_lines, columns.size(1)});
     auto add = [&](auto n_columns) {
-        for (Index k = 0; k < n_boxes; ++k) {
-            View<double, 2> own = sums[k];
+        auto for_rows = [&](Index k, auto into_of) {
             for (Index word = 0; word < inside.size(1); ++word)
                 for (std::uint64_t bits = inside(k, word); bits; bits &= bits - 1) {
                     Index i = 64 * word + std::countr_zero(bits);
-                    double* __restrict into = own[line[i]].begin();
+                    double* __restrict into = into_of(i);
                     const double* more = columns[i].begin();
                     for (Index c = 0; c < n_columns; ++c) into[c] += more[c];
                 }
+        };
+        for (Index k = 0; k < n_boxes; ++k) {
+            View<double, 2> own = sums[k];
+            std::array<double, 6> only{};  // which processors keep at hand
+            if (n_lines == 1 && n_columns <= 6) {
+                for_rows(k, [&](Index) { return only.data(); });
+                std::copy_n(only.begin(), Index(n_columns), own.begin());
+            } else {
+                for_rows(k, [&](Index i) { return own[line[i]].begin(); });
+            }
         }
     };
     with_number(columns.size(1), add);
@@ -162,7 +171,7 @@ Vector<Index> literals_of(const Grid<Bin>& grid, View<const bool, 1> seen,
     return found;
 }
 
-// Rows in the box, and those outside of one feature at most; how many of each.
+// Rows in the box, and those outside of one feature; how many of each.
 //
 // All are written, and counted where they belong: which rows do cannot be predicted,
 // and a wrong guess takes longer than a write that is overwritten.
@@ -173,31 +182,11 @@ std::pair<Index, Index> list_near(View<const Bin, 1> outside,
     Index n_inside = 0, n_near = 0;
     for (Index i = 0; i < outside.size(); ++i) {
         near_rows[n_near] = std::uint32_t(i);
-        n_near += outside[i] <= 1;
+        n_near += outside[i] == 1;
         inside_rows[n_inside] = std::uint32_t(i);
         n_inside += outside[i] == 0;
     }
     return {n_inside, n_near};
-}
-
-// Sums of costs over some rows, per bin of a few features, the first of them `d`.
-//
-// totals : (n, most bins), written for n features
-template <typename Bin>
-void sum_bins(const Grid<Bin>& grid, Index d, Index n, View<const std::uint32_t, 1> rows,
-              View<const double, 1> cost, View<double, 2> totals) {
-    std::array<const Bin*, AT_ONCE> columns;
-    std::array<double*, AT_ONCE> into;
-    for (Index k = 0; k < n; ++k) {
-        columns[k] = grid.columns[d + k].begin();
-        into[k] = totals[k].begin();
-        totals[k].part(0, grid.n_bins[d + k]).fill(0.0);
-    }
-    with_number(n, [&](auto n_features) {
-        for (Index j = 0; j < rows.size(); ++j)
-            for (Index k = 0; k < n_features; ++k)
-                into[k][columns[k][rows[j]]] += cost[j];
-    });
 }
 
 // The bins that cost less than nothing; those without rows stay as they are.
@@ -302,88 +291,144 @@ Index part_literals(View<const bool, 1> allowed, View<const bool, 1> seen,
     return inside && below && above ? 2 : 1;
 }
 
-template <typename Bin>
-double improve_box(const BoxProblem<Bin>& problem, View<bool, 1> box,
-                   View<bool, 1> inside) {
-    const Grid<Bin>& grid = problem.grid;
-    auto cost = problem.cost, counts = problem.counts;
-    Index n_features = grid.n_features(), n_rows = grid.n_rows();
-    auto outside = count_outside<Bin>(grid, box);
-    auto inside_rows = Vector<std::uint32_t>::empty({n_rows});
-    auto near_rows = Vector<std::uint32_t>::empty({n_rows});
-    auto inside_cost = Vector<double>::empty({n_rows});
-    Index n_inside, n_near;
-    auto list_rows = [&] {
-        std::tie(n_inside, n_near) = list_near<Bin>(outside, inside_rows, near_rows);
-        for (Index j = 0; j < n_inside; ++j) inside_cost[j] = cost[inside_rows[j]];
-    };
+template <typename Bin, int N>
+BoxMoves<Bin, N>::BoxMoves(const BoxProblem<Bin>& problem, View<bool, 1> box)
+    : problem_(problem),
+      box_(box),
+      outside_(count_outside<Bin>(problem.grid, box)),
+      inside_rows_(Vector<std::uint32_t>::empty({problem.grid.n_rows()})),
+      near_rows_(Vector<std::uint32_t>::empty({problem.grid.n_rows()})),
+      inside_cost_(Vector<double>::empty({N * problem.grid.n_rows()})),
+      sums_(Vector<double>::empty({N * box.size()})),
+      is_summed_(problem.grid.n_features()) {
     list_rows();
-    Matrix<double> totals({AT_ONCE, grid.most_bins()});
+}
+
+template <typename Bin, int N>
+void BoxMoves<Bin, N>::list_rows() {
+    std::tie(n_inside_, n_near_) = list_near<Bin>(outside_, inside_rows_, near_rows_);
+    forget_costs();
+}
+
+template <typename Bin, int N>
+void BoxMoves<Bin, N>::forget_costs() {
+    for (Index j = 0; j < n_inside_; ++j)
+        for (int c = 0; c < N; ++c)
+            inside_cost_[N * j + c] = problem_.cost[N * Index(inside_rows_[j]) + c];
+    is_summed_.fill(false);
+}
+
+template <typename Bin, int N>
+double BoxMoves<Bin, N>::cost(Weights weights, double start) const {
+    if constexpr (N == 1) {
+        for (Index j = 0; j < n_inside_; ++j) start += inside_cost_[j];
+        return start;
+    }
+    Weights sums{};
+    for (Index j = 0; j < n_inside_; ++j)
+        for (int c = 0; c < N; ++c) sums[c] += inside_cost_[N * j + c];
+    for (int c = 0; c < N; ++c) start += weights[c] * sums[c];
+    return start;
+}
+
+// Sum costs per bin of a few features, the first of them `d`: of the rows in the box,
+// and of those that are outside of this feature only.
+template <typename Bin, int N>
+void BoxMoves<Bin, N>::sum_bins(Index d) {
+    const Grid<Bin>& grid = problem_.grid;
+    std::array<const Bin*, AT_ONCE> columns;
+    std::array<double*, AT_ONCE> into;
+    Index n = 0;
+    for (; n < AT_ONCE && d + n < grid.n_features() && !is_summed_[d + n]; ++n) {
+        columns[n] = grid.columns[d + n].begin();
+        into[n] = sums_.data() + N * grid.start[d + n];
+        std::fill_n(into[n], N * grid.n_bins[d + n], 0.0);
+        is_summed_[d + n] = true;
+    }
+    with_number(n, [&](auto n_features) {
+        for (Index j = 0; j < n_inside_; ++j)
+            for (Index k = 0; k < n_features; ++k) {
+                double* bin = into[k] + N * Index(columns[k][inside_rows_[j]]);
+                for (int c = 0; c < N; ++c) bin[c] += inside_cost_[N * j + c];
+            }
+    });
+    for (Index k = 0; k < n; ++k) {
+        auto allowed = grid.part(box_, d + k);
+        if (all(allowed)) continue;
+        for (Index i : near_rows_.part(0, n_near_)) {
+            auto b = columns[k][i];
+            for (int c = 0; c < N; ++c)
+                into[k][N * b + c] += number_if(!allowed[b], problem_.cost[N * i + c]);
+        }
+    }
+}
+
+template <typename Bin, int N>
+double BoxMoves<Bin, N>::improve(Weights weights) {
+    const auto& [grid, all_seen, unused, literal, counts, least, bounds] = problem_;
+    Index n_features = grid.n_features(), d = 0, unchanged = 0;
     Vector<bool> parts(grid.most_bins());
-    Index d = 0, unchanged = 0;
-    Index first = 0, end = 0;  // features whose bins are summed for the box as it is
+    auto totals = Vector<double>::empty({grid.most_bins()});
     // The bound on visits only matters where rounding feigns a better cost.
     for (Index visits = 0; unchanged < n_features && visits < MOST_ROUNDS * n_features;
          ++visits, d = (d + 1) % n_features) {
         auto column = grid.columns[d];
-        auto allowed = grid.part(box, d);
-        auto seen = grid.part(problem.seen, d);
+        auto allowed = grid.part(box_, d);
+        auto seen = grid.part(all_seen, d);
         auto better = parts.part(0, allowed.size());
+        auto total = totals.part(0, allowed.size());
         bool is_category = grid.is_category[d];
-        // A row matters to a feature if it is outside of no other.
-        if (all(allowed)) {
-            if (d < first || d >= end) {
-                first = d;
-                end = d + 1;
-                while (end < std::min(d + AT_ONCE, n_features) &&
-                       all(grid.part(box, end)))
-                    ++end;
-                sum_bins<Bin>(grid, d, end - d, inside_rows.part(0, n_inside),
-                              inside_cost, totals);
-            }
-        } else {
-            first = d;
-            end = 0;
-            totals[0].fill(0.0);
-            double* total = totals[0].begin();
-            for (Index j = 0; j < n_near; ++j) {
-                auto i = near_rows[j];
-                auto b = column[i];
-                total[b] += number_if(outside[i] == !allowed[b], cost[i]);
-            }
+        if (!is_summed_[d]) sum_bins(d);
+        const double* sums = sums_.data() + N * grid.start[d];
+        for (Index b = 0; b < total.size(); ++b) {
+            total[b] = weights[0] * sums[N * b];
+            for (int c = 1; c < N; ++c) total[b] += weights[c] * sums[N * b + c];
         }
-        auto total = totals[d - first].part(0, allowed.size());
         if (is_category) {
             best_categories(total, allowed, better);
-            double some = part_cost(total, seen, better, true, problem.literal);
+            double some = part_cost(total, seen, better, true, literal);
             if (sum(total) <= some) better.fill(true);
         } else {
-            best_interval(total, seen, allowed, problem.literal, better,
-                          problem.bounds(0, d), problem.bounds(1, d));
+            best_interval(total, seen, allowed, literal, better, bounds(0, d),
+                          bounds(1, d));
         }
         ++unchanged;
         if (std::equal(better.begin(), better.end(), allowed.begin())) continue;
-        double now = part_cost(total, seen, allowed, is_category, problem.literal);
-        double then = part_cost(total, seen, better, is_category, problem.literal);
+        double now = part_cost(total, seen, allowed, is_category, literal);
+        double then = part_cost(total, seen, better, is_category, literal);
         if (!(then < now - ROUNDING)) continue;
         double held = 0.0;
-        for (Index j = 0; j < n_near; ++j) {
-            auto i = near_rows[j];
+        for (Index i : rows()) held += number_if(better[column[i]], counts[i]);
+        for (Index i : near_rows_.part(0, n_near_)) {
             auto b = column[i];
-            held += number_if(better[b] & (outside[i] == !allowed[b]), counts[i]);
+            held += number_if(better[b] & !allowed[b], counts[i]);
         }
-        if (held < problem.least) continue;
+        if (held < least) continue;
         unchanged = 1;
-        end = 0;
-        add_allowed<Bin>(column, allowed, 1, outside);
-        add_allowed<Bin>(column, better, -1, outside);
+        add_allowed<Bin>(column, allowed, 1, outside_);
+        add_allowed<Bin>(column, better, -1, outside_);
         std::copy(better.begin(), better.end(), allowed.begin());
         list_rows();
     }
-    double found =
-        problem.literal * double(n_literals<Bin>(grid, problem.seen, box));
-    for (Index j = 0; j < n_inside; ++j) found += inside_cost[j];
-    for (Index i = 0; i < n_rows; ++i) inside[i] = outside[i] == 0;
+    return cost(weights, literal * double(n_literals<Bin>(grid, all_seen, box_)));
+}
+
+template <typename Bin, int N>
+void BoxMoves<Bin, N>::write_inside(View<bool, 1> inside) const {
+    for (Index i = 0; i < inside.size(); ++i) inside[i] = outside_[i] == 0;
+}
+
+template class BoxMoves<std::uint16_t, 1>;
+template class BoxMoves<std::uint32_t, 1>;
+template class BoxMoves<std::uint16_t, 2>;
+template class BoxMoves<std::uint32_t, 2>;
+
+template <typename Bin>
+double improve_box(const BoxProblem<Bin>& problem, View<bool, 1> box,
+                   View<bool, 1> inside) {
+    BoxMoves<Bin, 1> moves(problem, box);
+    double found = moves.improve({1.0});
+    moves.write_inside(inside);
     return found;
 }
 

@@ -118,6 +118,48 @@ struct BoxProblem {
     }
 };
 
+// A box whose sides move. A row in it costs the sum of N numbers, which stand in
+// `problem.cost` one after the other, times weights: with other weights, the sums per
+// bin remain.
+template <typename Bin, int N>
+class BoxMoves {
+public:
+    using Weights = std::array<double, N>;
+
+    // box : the start; changed in place
+    BoxMoves(const BoxProblem<Bin>& problem, View<bool, 1> box);
+
+    // Move the sides, feature by feature, while the cost of rows and literals falls.
+    // Along one feature, all others as they are, the best part is found exactly.
+    // Returns the cost of the box that was found.
+    double improve(Weights weights);
+
+    // What the rows in the box cost, and what else there is.
+    double cost(Weights weights, double start) const;
+
+    // To be called after `problem.cost` has changed.
+    void forget_costs();
+
+    View<const std::uint32_t, 1> rows() const {
+        return inside_rows_.part(0, n_inside_);
+    }
+
+    void write_inside(View<bool, 1> inside) const;
+
+private:
+    void list_rows();
+    void sum_bins(Index d);
+
+    const BoxProblem<Bin>& problem_;
+    View<bool, 1> box_;
+    Vector<Bin> outside_;  // of how many features each row is outside
+    Vector<std::uint32_t> inside_rows_, near_rows_;
+    Index n_inside_, n_near_;
+    Vector<double> inside_cost_;
+    Vector<double> sums_;  // of costs, N per bin
+    Vector<bool> is_summed_;
+};
+
 // Move the sides of a box, feature by feature, while its cost falls: the cost of its
 // rows and of its literals. Along one feature, all others as they are, the best part is
 // found exactly.

@@ -39,13 +39,17 @@ class BoxAscent:
         self.member = contains(problem.grid, self.boxes) if member is None else member
         self.literals = literals_of(problem.grid, self.boxes, problem.seen)
 
-    def improve(self, k: int) -> None:
-        """Optimize the value and the sides of one box, with the others fixed."""
+    def improve(self, k: int | None = None) -> None:
+        """Optimize value and sides of one box, others fixed, or of each in turn."""
         raise NotImplementedError
 
     def refit(self) -> None:
         """Refit the values of the current boxes."""
         raise NotImplementedError
+
+    def is_known(self) -> bool:
+        """Whether another ascent had the same boxes, and was continued from there."""
+        return False
 
     def drop(self) -> bool:
         """Drop boxes that violate constraints; return whether there were any."""
@@ -68,18 +72,16 @@ class BoxAscent:
         """Sweep over the boxes and drop some, until neither changes anything."""
         while True:
             self.run()
-            if not self.drop():
+            if self.is_known() or not self.drop():
                 return self.result()
 
     def run(self) -> None:
         """Sweep over the boxes while the objective falls."""
-        self.refit()
-        before = self.objective()
-        for _ in range(MOST_SWEEPS):
-            for k in range(len(self.boxes)):
-                self.improve(k)
+        before = np.inf
+        for _ in range(MOST_SWEEPS + 1):
             self.refit()
             now = self.objective()
-            if now > before - SMALLEST_CHANGE:
+            if now > before - SMALLEST_CHANGE or self.is_known():
                 break
             before = now
+            self.improve()

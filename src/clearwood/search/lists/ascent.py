@@ -172,11 +172,12 @@ class ListAscent(BoxAscent):
         """Prediction of each box, the default rule at the end."""
         return [self.problem.loss.value(vector) for vector in self.predicted]
 
-    def improve(self, k: int) -> None:
-        """Optimize the value and the sides of one box, with the others fixed."""
+    def improve(self, k: int | None = None) -> None:
+        """Optimize value and sides of one box, others fixed, or of each in turn."""
         self._known = None
         lines = self.boxes, self.member, self.literals, self.predicted
-        _kernels.improve_line(self._fitted_to, lines, k)
+        for j in range(len(self.boxes)) if k is None else [k]:
+            _kernels.improve_line(self._fitted_to, lines, j)
 
     def _sums(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Scores and shares of the rows that each box decides, and the overlap."""

@@ -1,5 +1,7 @@
 // Sums of boxes: rows that are in the same boxes, the best move of one box, and the
 // best values of all.
+#include <vector>
+
 #include "../../_numeric/_kernels.hpp"
 #include "../_kernels.hpp"
 
@@ -20,6 +22,9 @@ constexpr double SMALLEST_CHANGE = 1e-9;
 // Newton's steps are halved down to this.
 constexpr double SMALLEST_STEP = 1e-6;
 
+// Boxes by which groups of rows are divided at once.
+constexpr Index AT_ONCE = 4;
+
 // Newton's method ends when no factor has a steeper slope.
 constexpr double SMALLEST_SLOPE = 1e-9;
 
@@ -32,20 +37,30 @@ constexpr double SMALLEST_GAIN = 1e-12;
 // member : (n_boxes, n_rows)
 std::tuple<Vector<std::int32_t>, Vector<Index>> groups_of(View<const bool, 2> member) {
     Index n_rows = member.size(1);
-    std::int32_t n_groups = 1;
     Vector<std::int32_t> group(n_rows);
-    for (Index k = 0; k < member.size(0); ++k) {
-        Vector<std::int32_t> number(2 * Index(n_groups), -1);
-        n_groups = 0;
+    Vector<std::uint8_t> among(n_rows);
+    std::vector<Index> first(1);
+    for (Index k = 0; k < member.size(0); k += AT_ONCE) {
+        Index n = std::min(AT_ONCE, member.size(0) - k);
+        among.fill(0);
+        for (Index j = 0; j < n; ++j) {
+            auto row = as_bytes(member[k + j]);
+            for (Index i = 0; i < n_rows; ++i) among[i] |= std::uint8_t(row[i] << j);
+        }
+        Vector<std::int32_t> number(Index(first.size()) << n, -1);
+        first.clear();
         for (Index i = 0; i < n_rows; ++i) {
-            std::int32_t& its_number = number[2 * Index(group[i]) + member(k, i)];
-            if (its_number < 0) its_number = n_groups++;
+            std::int32_t& its_number = number[(Index(group[i]) << n) + among[i]];
+            if (its_number < 0) {
+                its_number = std::int32_t(first.size());
+                first.push_back(i);
+            }
             group[i] = its_number;
         }
     }
-    Vector<Index> first(n_groups);
-    for (Index i = n_rows - 1; i >= 0; --i) first[group[i]] = i;
-    return {std::move(group), std::move(first)};
+    Vector<Index> places(Index(first.size()));
+    std::copy(first.begin(), first.end(), places.begin());
+    return {std::move(group), std::move(places)};
 }
 
 // Constants, and what boxes add to outputs of the rows in them: (n_outputs, n_rows).
@@ -126,76 +141,168 @@ double best_term(bool is_class, View<const double, 1> answers,
     return value;
 }
 
-// Python's TermProblem, which says what its fields mean.
+// The largest score of a group.
+double highest_score(View<const double, 2> scores, Index g) {
+    double highest = -infinity;
+    for (Index c = 0; c < scores.size(0); ++c)
+        highest = std::max(highest, scores(c, g));
+    return highest;
+}
+
+// Turn scores of classes into their probabilities, in place.
+void write_probabilities(View<double, 2> scores) {
+    Index n_classes = scores.size(0);
+    for (Index g = 0; g < scores.size(1); ++g) {
+        double highest = highest_score(scores, g), total = 0.0;
+        for (Index c = 0; c < n_classes; ++c) {
+            scores(c, g) = std::exp(scores(c, g) - highest);
+            total += scores(c, g);
+        }
+        for (Index c = 0; c < n_classes; ++c) scores(c, g) /= total;
+    }
+}
+
+// What Python's SumAscent is fitted to.
 template <typename Bin>
-struct TermProblem {
+struct SumProblem {
     Grid<Bin> grid;
     View<const bool, 1> seen;
-    bool is_class;
-    View<const std::int32_t, 1> group;
-    View<const double, 1> answers, shares, targets, counts;
-    double literal, ridge, largest, least;
+    bool is_class;                  // else predictions are values
+    View<const double, 1> shares;   // of the rows
+    View<const double, 2> targets;  // times shares: (n_outputs, n_rows)
+    View<const double, 1> counts;
+    double literal, ridge;
+    double largest;  // most that a value may be
+    double least;    // least sum of `counts` in a box
 
     auto fields() {
-        return std::tie(grid, seen, is_class, group, answers, shares, targets, counts,
-                        literal, ridge, largest, least);
+        return std::tie(grid, seen, is_class, shares, targets, counts, literal, ridge,
+                        largest, least);
     }
 };
+
+// The boxes of a sum.
+struct Lines {
+    View<bool, 2> boxes;   // (n_boxes, total number of bins)
+    View<bool, 2> member;  // (n_boxes, n_rows)
+    View<Index, 1> literals;
+    View<const Index, 1> outputs;
+    View<double, 1> values;
+    View<const double, 1> constant;
+
+    auto fields() {
+        return std::tie(boxes, member, literals, outputs, values, constant);
+    }
+};
+
+// Rows that are in the same boxes.
+struct Groups {
+    Vector<std::int32_t> of_row;
+    Matrix<bool> member;  // (n_boxes, n_groups)
+
+    explicit Groups(View<const bool, 2> of_rows) : of_row(0), member({0, 0}) {
+        auto [group, first] = groups_of(of_rows);
+        of_row = std::move(group);
+        member = Matrix<bool>({of_rows.size(0), first.size()});
+        for (Index k = 0; k < member.size(0); ++k)
+            for (Index g = 0; g < first.size(); ++g) member(k, g) = of_rows(k, first[g]);
+    }
+};
+
+// What is predicted for groups of rows without one of the boxes, if any.
+struct Others {
+    const Groups& groups;
+    Matrix<double> answers;  // (n_outputs, n_groups)
+    // Of values, a row costs the square of the value and twice the value (the weights)
+    // times two numbers; of classes, one number that depends on the value.
+    Vector<double> cost;
+
+    template <typename Bin>
+    Others(const SumProblem<Bin>& problem, const Lines& lines, const Groups& groups,
+           Index without = -1)
+        : groups(groups),
+          answers({0, 0}),
+          cost(Vector<double>::empty({2 * problem.shares.size()})) {
+        Vector<double> values = copy_of(lines.values);
+        if (without >= 0) values[without] = 0.0;
+        answers = scores_of(lines.constant, values, lines.outputs, groups.member);
+        if (problem.is_class) write_probabilities(answers);
+        for (Index i = 0; !problem.is_class && i < problem.shares.size(); ++i) {
+            double share = problem.shares[i];
+            cost[2 * i] = share;
+            cost[2 * i + 1] =
+                share * answers(0, groups.of_row[i]) - problem.targets(0, i);
+        }
+    }
+};
+
+// Where moves of some boxes have led: after each turn, the output and the box.
+using Reached = std::vector<std::pair<Index, Vector<bool>>>;
 
 // Find better sides and a better value for one box of a sum; the others stay. Sides and
 // value are improved in turns, while the cost falls.
 //
 // box, inside : the box and the rows in it; changed in place
 // n_literals : of the box
+// reached : where moves of other boxes have led
 //
-// Returns the value, what the box costs, and whether either has changed.
-template <typename Bin>
-std::tuple<double, double, bool> improve_term(const TermProblem<Bin>& problem,
-                                              View<bool, 1> box, View<bool, 1> inside,
-                                              Index n_literals, double value) {
-    auto& [grid, seen, is_class, group, answers, shares, targets, counts, literal,
-           ridge, largest, least_rows] = problem;
-    Index n_rows = shares.size(), n_groups = answers.size();
-    auto cost = Vector<double>::empty({n_rows});
-    auto own_rows = Vector<std::uint32_t>::empty({n_rows});
+// Returns the value, what the box costs, infinity if it becomes one that was reached,
+// and whether its sides have moved.
+template <typename Bin, int N>
+std::tuple<double, double, bool> move_term(const SumProblem<Bin>& problem,
+                                           Others& others, View<bool, 1> box,
+                                           View<bool, 1> inside, Index n_literals,
+                                           Index output, double value,
+                                           Reached& reached) {
+    auto& [grid, seen, is_class, shares, all_targets, counts, literal, ridge, largest,
+           least_rows] = problem;
+    auto answers = others.answers[output], targets = all_targets[output];
+    View<const std::int32_t, 1> group = others.groups.of_row;
+    View<double, 1> cost = others.cost;
+    Index n_rows = shares.size(), n_groups = answers.size(), n_others = reached.size();
     Vector<double> change(n_groups), share(n_groups);
     Matrix<bool> bounds({2, grid.n_features()}, true);
     BoxProblem<Bin> of_box{grid, seen, cost, literal, counts, least_rows, bounds};
-    Vector<bool> there = copy_of(inside), now = copy_of(box);
-    double least = infinity, best = value, reached = infinity;
-    bool is_better = false;
+    Vector<bool> now = copy_of(box);
+    BoxMoves<Bin, N> moves(of_box, now);
+    double least = infinity, best = value, last = infinity;
+    bool has_moved = false;
     for (int turn = 0; turn < MOST_TURNS; ++turn) {
-        double per_target = changes(is_class, answers, value, change);
-        for (Index i = 0; i < n_rows; ++i)
-            cost[i] = shares[i] * change[group[i]] - per_target * targets[i];
-        double of_value = 0.5 * ridge * value * value;
-        if (turn == 0) {
-            least = of_value + literal * double(n_literals);
-            for (Index i = 0; i < n_rows; ++i) least += number_if(inside[i], cost[i]);
+        std::array<double, N> weights;
+        if constexpr (N == 2) {
+            weights = {value * value, 2.0 * value};
+        } else {
+            double per_target = changes(is_class, answers, value, change);
+            for (Index i = 0; i < n_rows; ++i)
+                cost[i] = shares[i] * change[group[i]] - per_target * targets[i];
+            moves.forget_costs();
+            weights = {1.0};
         }
-        Vector<bool> moved = copy_of(now);
-        double found = of_value + improve_box(of_box, moved, there);
-        if (found > reached - SMALLEST_CHANGE) break;
-        // The value is that which was found to be the best of this very box.
-        bool is_settled = turn > 0 && std::equal(moved.begin(), moved.end(), now.begin());
-        now = std::move(moved);
-        reached = found;
+        double of_value = 0.5 * ridge * value * value;
+        if (turn == 0)
+            least = moves.cost(weights, of_value + literal * double(n_literals));
+        double found = of_value + moves.improve(weights);
+        if (found > last - SMALLEST_CHANGE) break;
+        last = found;
         if (found < least - ROUNDING) {
             least = found;
             best = value;
-            is_better = true;
+            has_moved |= !std::equal(now.begin(), now.end(), box.begin());
             std::copy(now.begin(), now.end(), box.begin());
-            std::copy(there.begin(), there.end(), inside.begin());
+            moves.write_inside(inside);
         }
-        if (is_settled) break;
+        auto is_now = [&](const auto& one) {
+            return one.first == output &&
+                   std::equal(now.begin(), now.end(), one.second.begin());
+        };
+        // The value is that which was found to be the best of this very box.
+        if (turn > 0 && is_now(reached.back())) break;
+        if (std::any_of(reached.begin(), reached.begin() + n_others, is_now))
+            return {best, infinity, has_moved};
+        reached.emplace_back(output, copy_of(now));
         share.fill(0.0);
         double target = 0.0;
-        Index n_own = 0;  // without a branch, as in list_near
-        for (Index i = 0; i < n_rows; ++i) {
-            own_rows[n_own] = std::uint32_t(i);
-            n_own += there[i];
-        }
-        for (auto i : own_rows.part(0, n_own)) {
+        for (Index i : moves.rows()) {
             share[group[i]] += shares[i];
             target += targets[i];
         }
@@ -204,7 +311,56 @@ std::tuple<double, double, bool> improve_term(const TermProblem<Bin>& problem,
         if (better == value) break;
         value = better;
     }
-    return {best, least, is_better};
+    return {best, least, has_moved};
+}
+
+template <typename Bin>
+auto improve_term(const SumProblem<Bin>& problem, Others& others, View<bool, 1> box,
+                  View<bool, 1> inside, Index n_literals, Index output, double value,
+                  Reached& reached) {
+    auto move = problem.is_class ? move_term<Bin, 1> : move_term<Bin, 2>;
+    return move(problem, others, box, inside, n_literals, output, value, reached);
+}
+
+// Improve boxes `first` to `last` in turn; whether any sides have moved.
+template <typename Bin>
+bool improve_boxes(const SumProblem<Bin>& problem, const Lines& lines, Index first,
+                   Index last) {
+    auto& [boxes, member, literals, outputs, values, constant] = lines;
+    bool any = false, has_moved;
+    Groups groups(member);
+    for (Index k = first; k < last; ++k) {
+        Others others(problem, lines, groups, k);
+        Reached reached;
+        std::tie(values[k], std::ignore, has_moved) =
+            improve_term(problem, others, boxes[k], member[k], literals[k], outputs[k],
+                         values[k], reached);
+        if (!has_moved) continue;
+        any = true;
+        groups = Groups(member);
+        literals[k] = n_literals<Bin>(problem.grid, problem.seen, boxes[k]);
+    }
+    return any;
+}
+
+// Improve each of some further boxes, as if it were the only one. Boxes, the rows
+// `inside` of them and values are changed in place.
+//
+// Returns what each costs; infinity if it becomes the same as one before it.
+template <typename Bin>
+Vector<double> improve_candidates(const SumProblem<Bin>& problem, const Lines& lines,
+                                  View<bool, 2> boxes, View<bool, 2> inside,
+                                  View<const Index, 1> literals,
+                                  View<const Index, 1> outputs, View<double, 1> values) {
+    Groups groups(lines.member);
+    Others others(problem, lines, groups);
+    Vector<double> cost(values.size());
+    Reached reached;
+    for (Index k = 0; k < values.size(); ++k)
+        std::tie(values[k], cost[k], std::ignore) =
+            improve_term(problem, others, boxes[k], inside[k], literals[k], outputs[k],
+                         values[k], reached);
+    return cost;
 }
 
 // Python's SumDesign: constants and boxes, each a line of groups with a factor.
@@ -231,14 +387,6 @@ void write_scores(const SumDesign& design, View<const double, 1> factors,
             if (design.lines(k, g)) scores(design.outputs[k], g) += factors[k];
 }
 
-// The largest score of a group.
-double highest_score(View<const double, 2> scores, Index g) {
-    double highest = -infinity;
-    for (Index c = 0; c < scores.size(0); ++c)
-        highest = std::max(highest, scores(c, g));
-    return highest;
-}
-
 // Loss of scores, see SquaredSumLoss and ClassSumLoss, and ridge of factors.
 double cost_of(const SumDesign& design, View<const double, 1> factors,
                View<const double, 2> scores) {
@@ -260,19 +408,6 @@ double cost_of(const SumDesign& design, View<const double, 1> factors,
     for (Index k = 0; k < design.n_lines(); ++k)
         penalty += ridge[k] * factors[k] * factors[k];
     return cost + 0.5 * penalty;
-}
-
-// Turn scores of classes into their probabilities, in place.
-void write_probabilities(View<double, 2> scores) {
-    Index n_classes = scores.size(0);
-    for (Index g = 0; g < scores.size(1); ++g) {
-        double highest = highest_score(scores, g), total = 0.0;
-        for (Index c = 0; c < n_classes; ++c) {
-            scores(c, g) = std::exp(scores(c, g) - highest);
-            total += scores(c, g);
-        }
-        for (Index c = 0; c < n_classes; ++c) scores(c, g) /= total;
-    }
 }
 
 // Both derivatives of the cost by the factors.
@@ -347,6 +482,12 @@ void best_factors(const SumDesign& design, View<double, 1> factors) {
     }
 }
 
+template <typename Bin>
+void add_for_grids(nb::module_& module) {
+    add_kernel(module, "improve_boxes", &improve_boxes<Bin>);
+    add_kernel(module, "improve_candidates", &improve_candidates<Bin>);
+}
+
 }  // namespace
 
 void add_search_sums(nb::module_& module) {
@@ -355,8 +496,8 @@ void add_search_sums(nb::module_& module) {
     add_kernel(module, "sums_of_groups", &sums_of_groups);
     add_kernel(module, "changes", &changes);
     add_kernel(module, "best_term", &best_term);
-    add_kernel(module, "improve_term", &improve_term<std::uint16_t>);
-    add_kernel(module, "improve_term", &improve_term<std::uint32_t>);
+    add_for_grids<std::uint16_t>(module);
+    add_for_grids<std::uint32_t>(module);
     add_kernel(module, "slopes_of_sum", &slopes_of_sum);
     add_kernel(module, "best_factors", &best_factors);
 }

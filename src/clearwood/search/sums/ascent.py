@@ -10,7 +10,7 @@ import numpy as np
 from clearwood._kernels import search_sums as _kernels
 from clearwood._kernels.numeric import solve_positive
 from clearwood.search.ascent import SMALLEST_CHANGE, BoxAscent
-from clearwood.search.grid import LEAST_ROWS, Grid, contains, n_literals
+from clearwood.search.grid import LEAST_ROWS, Grid, contains
 from clearwood.search.sums.losses import SumLoss
 from clearwood.search.sums.values import (
     best_values,
@@ -127,52 +127,10 @@ class Groups(NamedTuple):
     of_row : ndarray of int32 of shape (n_rows,)
     member : ndarray of bool of shape (n_boxes, n_groups)
         Which groups are in which box.
-    loss : SquaredSumLoss or ClassSumLoss
-        Loss of the groups.
-    within : float
-        Further loss of the rows, whatever the prediction.
     """
 
     of_row: np.ndarray
     member: np.ndarray
-    loss: SumLoss
-    within: float
-
-
-class TermProblem(NamedTuple):
-    """Data of the fit of one box of a sum, with the others fixed.
-
-    Attributes
-    ----------
-    grid, seen
-        As of :class:`SumProblem`.
-    is_class : bool
-        Whether predictions are probabilities of a class; else they are values.
-    group : ndarray of int32 of shape (n_rows,)
-        Rows of one group have equal predictions by the other boxes.
-    answers : ndarray of shape (n_groups,)
-        Predictions without the box.
-    shares, targets : ndarray of shape (n_rows,)
-        Shares of rows, and these times their targets.
-    counts, literal, ridge
-        As of :class:`SumProblem`.
-    largest : float
-        Maximum of the absolute value.
-    min_samples_leaf : float
-    """
-
-    grid: Grid
-    seen: np.ndarray
-    is_class: bool
-    group: np.ndarray
-    answers: np.ndarray
-    shares: np.ndarray
-    targets: np.ndarray
-    counts: np.ndarray
-    literal: float
-    ridge: float
-    largest: float
-    min_samples_leaf: float
 
 
 class SumAscent(BoxAscent):
@@ -182,81 +140,90 @@ class SumAscent(BoxAscent):
     ----------
     problem : SumProblem
     start : BoxSum
-    member : ndarray of bool of shape (n_boxes, n_rows), optional
-        Which rows are in which box, if known.
+    known : dict, optional
+        By their boxes, the first of several ascents that had them; written.
     """
 
     def __init__(
-        self, problem: SumProblem, start: BoxSum, member: np.ndarray | None = None
+        self,
+        problem: SumProblem,
+        start: BoxSum,
+        known: dict[tuple[bytes, bytes], SumAscent] | None = None,
     ) -> None:
-        super().__init__(problem, start.boxes, member)
+        super().__init__(problem, start.boxes)
+        self._known = known
         self.values = start.values.copy()
         self.outputs = start.outputs
         self.constant = start.constant
+        loss = problem.loss
+        self._fitted_to = (
+            self.grid, problem.seen, loss.is_class, loss.share, loss.weighted,
+            problem.counts, problem.literal, problem.ridge, loss.largest,
+            problem.min_samples_leaf,
+        )  # fmt: skip
         self._groups: Groups | None = None
+        self._merged: tuple[SumLoss, float] | None = None
 
     @property
     def groups(self) -> Groups:
         """Rows that are in the same boxes."""
         if self._groups is None:
             of_row, first = _kernels.groups_of(self.member)
-            merged = self.problem.loss.merged(of_row)
-            self._groups = Groups(of_row, self.member.take(first, axis=1), *merged)
+            self._groups = Groups(of_row, self.member.take(first, axis=1))
+            self._merged = None
         return self._groups
 
-    def improve(self, k: int) -> None:
-        """Optimize the value and the sides of one box, with the others fixed."""
-        one = self.boxes[k], self.member[k], self.literals[k], self.values[k]
-        value, _, changed = self.moved(*one, int(self.outputs[k]), without=k)
-        if changed:
-            self.values[k] = value
-            self.literals[k] = n_literals(self.grid, self.boxes[k], self.problem.seen)
+    @property
+    def merged(self) -> tuple[SumLoss, float]:
+        """Loss of the groups, and the further loss of rows, whatever the prediction."""
+        groups = self.groups
+        if self._merged is None:
+            self._merged = self.problem.loss.merged(groups.of_row)
+        return self._merged
+
+    def improve(self, k: int | None = None) -> None:
+        """Optimize value and sides of one box, others fixed, or of each in turn."""
+        first, last = (0, len(self.boxes)) if k is None else (k, k + 1)
+        if _kernels.improve_boxes(self._fitted_to, self._lines, first, last):
             self._groups = None
 
-    def moved(
+    def improved(
         self,
-        box: np.ndarray,
-        inside: np.ndarray,
-        literals: int,
-        value: float,
-        output: int,
-        without: int | None = None,
-    ) -> tuple[float, float, bool]:
-        """A better value for a box, its objective, and whether anything has changed.
+        boxes: np.ndarray,
+        literals: np.ndarray,
+        outputs: np.ndarray,
+        values: np.ndarray,
+    ) -> np.ndarray:
+        """Optimize further boxes and their values in place, each as the only one.
 
-        The box is added to the others, ``without`` one of them. It, and the mask
-        ``inside`` of its rows, are changed in place.
+        Returns the objective with each; infinity if it becomes one before it.
         """
-        problem, loss, groups = self.problem, self.problem.loss, self.groups
-        values = self.values.copy()
-        if without is not None:
-            values[without] = 0.0
-        scores = _kernels.scores_of(self.constant, values, self.outputs, groups.member)
-        term = TermProblem(
-            self.grid,
-            problem.seen,
-            loss.is_class,
-            groups.of_row,
-            groups.loss.answers(scores)[output],
-            loss.share,
-            loss.weighted[output],
-            problem.counts,
-            problem.literal,
-            problem.ridge,
-            loss.largest,
-            problem.min_samples_leaf,
+        inside = contains(self.grid, boxes)
+        lines = boxes, inside, literals, outputs, values
+        cost: np.ndarray = _kernels.improve_candidates(
+            self._fitted_to, self._lines, *lines
         )
-        found: tuple[float, float, bool]
-        found = _kernels.improve_term(term, box, inside, literals, value)
-        return found
+        return self.objective() + cost
+
+    def is_known(self) -> bool:
+        """As in the base class. Bins without rows are ignored."""
+        if self._known is None:
+            return False
+        boxes = self.boxes[:, self.problem.seen]
+        key = boxes.tobytes(), self.outputs.tobytes()
+        return self._known.setdefault(key, self) is not self
+
+    @property
+    def _lines(self) -> tuple[np.ndarray, ...]:
+        lines = self.boxes, self.member, self.literals, self.outputs
+        return *lines, self.values, self.constant
 
     def refit(self) -> None:
         """Refit the constant and the values of the current boxes."""
-        groups = self.groups
         self.constant, self.values = best_values(
-            groups.loss,
+            self.merged[0],
             self.problem.ridge,
-            groups.member,
+            self.groups.member,
             self.outputs,
             self.constant,
             self.values,
@@ -292,7 +259,7 @@ class SumAscent(BoxAscent):
         half its square over its place in the inverse of the second derivatives.
         """
         problem, groups = self.problem, self.groups
-        loss, outputs = groups.loss, self.outputs
+        loss, outputs = self.merged[0], self.outputs
         answers = loss.answers(self._scores())
         others = classes_without_boxes(loss, outputs)
         if len(others) > 1:
@@ -336,8 +303,7 @@ class SumAscent(BoxAscent):
 
     def answers(self) -> np.ndarray:
         """Prediction for each row."""
-        groups = self.groups
-        return groups.loss.answers(self._scores())[:, groups.of_row]
+        return self.problem.loss.answers(self._scores())[:, self.groups.of_row]
 
     def _scores(self) -> np.ndarray:
         """The sums of each group of rows."""
@@ -348,8 +314,8 @@ class SumAscent(BoxAscent):
 
     def objective(self) -> float:
         """Loss and penalties of the current sum."""
-        problem, groups = self.problem, self.groups
-        loss = groups.within + groups.loss.rows(self._scores()).sum()
+        problem, (of_groups, within) = self.problem, self.merged
+        loss = within + of_groups.rows(self._scores()).sum()
         ridge = 0.5 * problem.ridge * (self.values**2).sum()
         return float(loss + ridge + problem.literal * self.literals.sum())
 

@@ -7,7 +7,6 @@ import numpy as np
 from clearwood._numeric import rounded
 from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.candidates import Candidates, candidate_boxes
-from clearwood.search.grid import contains
 from clearwood.search.growth import (
     N_HALVED,
     N_REFITTED,
@@ -72,12 +71,8 @@ def grow_sums(
 
     def lengthen(problem: SumProblem, beam: list[BoxSum]) -> list[BoxSum]:
         fresh = SumGains(problem, _residual_pool(problem, beam[0], generator))
-        return [
-            longer
-            for one in beam
-            if len(one.boxes) < max_boxes
-            for longer in _longer(problem, [gains, fresh], one)
-        ]
+        beam = [one for one in beam if len(one.boxes) < max_boxes]
+        return _longer(problem, [gains, fresh], beam)
 
     found = grow(few, [_constant(few)], max_boxes, lengthen, best_refined)
     found = [widened(one, is_kept) for one in found]
@@ -125,7 +120,7 @@ def select_sums(
     is_left = np.ones((len(pool), len(thin.loss.free)), dtype=bool)
     while len(found) <= max_boxes:
         ascent = SumAscent(thin, found[-1])
-        gain, value = gains.gains(thin, ascent.answers())
+        gain, value = (g[:, 0] for g in gains.gains(thin, [ascent.answers()]))
         gain = np.where(is_left & (gain > SMALLEST_CHANGE), gain, 0.0)
         if not gain.any():
             break
@@ -142,20 +137,20 @@ def select_sums(
 
 
 def best_refined(problem: SumProblem, trials: list[BoxSum]) -> list[BoxSum]:
-    """The best sums after refining the most promising ones, each once, best first.
+    """The best sums after refining some, each once, best first.
 
     The best one alone often ends with one box in the place of two, a local optimum of
     single moves; with log-odds, more sums than one gain nothing on other rows.
     """
-    n_grown = problem.loss.n_grown
-    n_refitted = max(N_REFITTED, 2 * n_grown)
-    trials = sorted(trials, key=lambda one: one.objective)[:n_refitted]
+    known: dict[tuple[bytes, bytes], SumAscent] = {}
     best: dict[float, BoxSum] = {}
     for trial in trials:
-        one = refine_sum(problem, trial)
-        # Sums that become equal have the same objective.
-        best.setdefault(round(one.objective, SAME_DIGITS), one)
-    return [best[key] for key in sorted(best)][:n_grown]
+        ascent = SumAscent(problem, trial, known)
+        one = ascent.refine()
+        if not ascent.is_known():
+            # Sums that become equal have the same objective.
+            best.setdefault(round(one.objective, SAME_DIGITS), one)
+    return [best[key] for key in sorted(best)][: problem.loss.n_grown]
 
 
 def _residual_pool(
@@ -170,63 +165,57 @@ def _residual_pool(
 
 
 def _longer(
-    problem: SumProblem, pools: list[SumGains], current: BoxSum
+    problem: SumProblem, pools: list[SumGains], beam: list[BoxSum]
 ) -> list[BoxSum]:
-    trials: dict[tuple[bytes, int], BoxSum] = {}
-    ascent = SumAscent(problem, current)
-    before, answers = ascent.objective(), ascent.answers()
-    choices = [choice for gains in pools for choice in gains.best(problem, answers)]
-    choices.sort(key=lambda choice: -choice[0])
-    choices = choices[:N_SCREENED]
-    boxes = np.array([gains.boxes[b] for _, gains, b, _, _ in choices], dtype=bool)
-    boxes = boxes.reshape(len(choices), len(problem.seen))
-    for choice, box, inside in zip(choices, boxes, contains(problem.grid, boxes)):
-        _, gains, b, output, value = choice
-        literals = int(gains.literals[b])
-        value, cost, _ = ascent.moved(box, inside, literals, value, output)
-        # Many candidates lead to the same sum.
-        trials.setdefault(
-            (box.tobytes(), output),
-            _appended(current, box, output, value, before + cost),
-        )
-    return list(trials.values())
+    """The most promising sums with one more box, the best first."""
+    ascents = [SumAscent(problem, one) for one in beam]
+    answers = [ascent.answers() for ascent in ascents]
+    boxes = [box for pool in pools for box in pool.boxes]
+    found = [(pool.literals, *pool.gains(problem, answers)) for pool in pools]
+    literals, gain, value = map(np.concatenate, zip(*found))
+    best, most, trials = gain.argmax(axis=2), gain.max(axis=2), []
+    for i, ascent in enumerate(ascents):
+        places = np.argsort(-most[:, i], kind="stable")[:N_SCREENED]
+        places = places[np.isfinite(most[places, i])]
+        own = np.array([boxes[b] for b in places], dtype=bool)
+        own, output = own.reshape(-1, len(problem.seen)), best[places, i]
+        values, outputs = value[places, i, output], np.array(problem.loss.free)[output]
+        costs = ascent.improved(own, literals[places], outputs, values)
+        trials += [(beam[i], *one) for one in zip(own, outputs, values, costs)]
+    # Many candidates lead to the same sum: it counts once.
+    trials = [trial for trial in trials if trial[-1] < np.inf]
+    trials.sort(key=lambda trial: trial[-1])
+    n_refitted = max(N_REFITTED, 2 * problem.loss.n_grown)
+    return [_appended(*trial) for trial in trials[:n_refitted]]
 
 
 class SumGains(Candidates):
     """Gain of each candidate when added to a sum."""
 
-    def best(
-        self, problem: SumProblem, answers: np.ndarray
-    ) -> list[tuple[float, SumGains, int, int, float]]:
-        """Gain, candidate (of these), output and value of the best, each box once."""
-        if not len(self):
-            return []
-        gain, value = self.gains(problem, answers)
-        output = gain.argmax(axis=1)
-        most, free = gain.max(axis=1), self.loss.free
-        return [
-            (float(most[b]), self, b, free[output[b]], float(value[b, output[b]]))
-            for b in np.argsort(-most, kind="stable")[:N_SCREENED].tolist()
-            if np.isfinite(most[b])
-        ]
-
     def gains(
-        self, problem: SumProblem, answers: np.ndarray
+        self, problem: SumProblem, answers: list[np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Decrease of the objective, and the value, per candidate and free output.
+        """Decrease of the objective, and the value, per candidate, sum and output.
 
         To second order, with all other values fixed. Minus infinity if the box would
-        have too few rows. ``answers`` are the current predictions of the sum.
+        have too few rows. ``answers`` are the current predictions of each sum; outputs
+        are the free ones.
         """
-        slopes = [self.loss.slopes(answers, c) for c in self.loss.free]
-        columns = np.array([self.counts, *(part for pair in slopes for part in pair)])
+        slopes = [self.loss.slopes(one, c) for one in answers for c in self.loss.free]
+        firsts, seconds = zip(*slopes)
+        if not self.loss.is_class:
+            seconds = seconds[:1]  # the same for all
+        columns = np.array([self.counts, *firsts, *seconds])
         nowhere = np.zeros(self.grid.n_rows, dtype=np.int32)
         sums = self.sums(columns.T, nowhere, 1)[:, 0]
-        first, second = sums[:, 1::2], sums[:, 2::2] + problem.ridge
+        first = sums[:, 1 : len(firsts) + 1]
+        second = sums[:, len(firsts) + 1 :] + problem.ridge
         gain = first**2 / (2 * second) - problem.literal * self.literals[:, None]
         enough = sums[:, :1] >= problem.min_samples_leaf - 0.01
         value = np.clip(-first / second, -self.loss.largest, self.loss.largest)
-        return rounded(np.where(enough, gain, -np.inf)), value
+        shape = len(self), len(answers), len(self.loss.free)
+        gain = rounded(np.where(enough, gain, -np.inf))
+        return gain.reshape(shape), value.reshape(shape)
 
 
 def _constant(problem: SumProblem) -> BoxSum:

@@ -78,6 +78,11 @@ class SquaredSumLoss(_Loss):
         """Loss of values with weights of any sum."""
         return cls(target[None], weight / weight.sum())
 
+    @cached_property
+    def square(self) -> float:
+        """Mean square of the target."""
+        return (self.share * self.target[0] ** 2).sum()
+
     def rows(self, scores: np.ndarray) -> np.ndarray:
         """Loss of the scores on each row."""
         return self.share * (self.target[0] - scores[0]) ** 2
@@ -94,8 +99,7 @@ class SquaredSumLoss(_Loss):
     def merged(self, group: np.ndarray) -> tuple[Self, float]:
         """As in the base class; squares within groups are omitted."""
         means, _ = super().merged(group)
-        own, between = ((one.share * one.target[0] ** 2).sum() for one in (self, means))
-        return means, float(own - between)
+        return means, float(self.square - means.square)
 
 
 class ClassSumLoss(_Loss):
