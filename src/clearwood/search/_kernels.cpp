@@ -83,16 +83,20 @@ Matrix<bool> contains(const Grid<Bin>& grid, View<const bool, 2> boxes) {
 // The same, 64 rows to a number: (n_boxes, n_rows / 64), the first in the lowest bit.
 template <typename Bin>
 Matrix<std::uint64_t> rows_in_boxes(const Grid<Bin>& grid, View<const bool, 2> boxes) {
-    Index n_boxes = boxes.size(0), n_rows = grid.n_rows();
-    Matrix<std::uint64_t> bits({n_boxes, (n_rows + 63) / 64});
-    Vector<bool> row(n_rows);
+    // A product whose highest byte has the lowest bit of each byte.
+    constexpr bool is_little = std::endian::native == std::endian::little;
+    constexpr std::uint64_t gather = is_little ? 0x0102040810204080 : 0x8040201008040201;
+    Index n_boxes = boxes.size(0), n_rows = grid.n_rows(), n_words = (n_rows + 63) / 64;
+    Matrix<std::uint64_t> bits({n_boxes, n_words});
+    Vector<bool> row(64 * n_words);
     for (Index k = 0; k < n_boxes; ++k) {
-        row.fill(true);
-        keep_inside(grid, boxes[k], row);
-        const bool* flag = row.begin();
-        for (std::uint64_t& word : bits[k])
-            for (int i = 0; i < 64 && flag < row.end(); ++i)
-                word |= std::uint64_t(*flag++) << i;
+        row.part(0, n_rows).fill(true);
+        keep_inside(grid, boxes[k], row.part(0, n_rows));
+        for (Index i = 0; i < n_rows; i += 8) {
+            std::uint64_t flags;
+            std::memcpy(&flags, row.data() + i, 8);
+            bits(k, i / 64) |= (flags * gather >> 56) << i % 64;
+        }
     }
     return bits;
 }

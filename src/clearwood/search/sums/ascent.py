@@ -209,8 +209,7 @@ class SumAscent(BoxAscent):
         """As in the base class. Bins without rows are ignored."""
         if self._known is None:
             return False
-        boxes = self.boxes[:, self.problem.seen]
-        key = boxes.tobytes(), self.outputs.tobytes()
+        key = (self.boxes & self.problem.seen).tobytes(), self.outputs.tobytes()
         return self._known.setdefault(key, self) is not self
 
     @property
