@@ -85,14 +85,14 @@ and *balanced* under its two priors (*Dirichlet means*: `smoothing="dirichlet"`)
 Levels are found on the rows to learn alone: MDLP, or a level for each value where \
 there are at most five (the thesis binned with the test rows in sight, and halved the \
 columns of large sets). Rows with missing cells are left out, as there. Rivals are in \
-`rivals.py`: BART (stochtree, probit, 200 trees) and the lasso, its penalty by \
-cross-validation, for two classes; CART with cost-complexity pruning, its cost by \
-cross-validation; an SVM with a radial kernel and the settings of e1071, which has no \
-probabilities; naive Bayes; TAN, tree-augmented naive Bayes, for at most 2,000 \
-features; a random forest of 500 trees; logistic regression with scikit-learn's \
-penalty. BART, lasso, SVM and logistic regression have one-hot levels. Log loss \
-takes probabilities of 1e-15 at least. Seconds are CPU time of binning, fit and \
-prediction, per fold."""
+`rivals.py`: BART (stochtree, probit, 200 trees) for two classes; the lasso, its \
+penalty by cross-validation, for at most three; CART with cost-complexity pruning, \
+its cost by cross-validation; an SVM with a radial kernel and the settings of e1071, \
+which has no probabilities; naive Bayes; TAN, tree-augmented naive Bayes, for at \
+most 2,000 features; a random forest of 500 trees; logistic regression with \
+scikit-learn's penalty. BART, lasso, SVM and logistic regression have one-hot levels. \
+Log loss takes probabilities of 1e-15 at least. Seconds are CPU time of binning, fit \
+and prediction, per fold."""
 
 
 def main():

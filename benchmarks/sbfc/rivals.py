@@ -10,8 +10,8 @@ from scipy.special import softmax
 MOST_FOR_TAN = 2000
 """Features; beyond, a table of all pairs of levels fits no memory."""
 
-MOST_CLASSES = {"BART": 2, "lasso": 2}
-"""Probit BART and the lasso are run for two classes."""
+MOST_CLASSES = {"BART": 2, "lasso": 3}
+"""Probit BART is for two classes; with more than three, the lasso takes too long."""
 
 
 def naive_bayes(fold, levels):
@@ -59,12 +59,13 @@ def logistic(fold, levels):
 
 
 def lasso(fold, levels):
-    """Logistic regression of two classes, its penalty chosen."""
+    """Logistic regression, its penalty chosen."""
     from sklearn.linear_model import LogisticRegressionCV
 
     train, test = one_hot(levels)
+    solver = "saga" if fold.y.max() > 1 else "liblinear"
     model = LogisticRegressionCV(
-        Cs=np.logspace(-2, 2, 9), l1_ratios=(1.0,), solver="liblinear", cv=5,
+        Cs=np.logspace(-2, 2, 9), l1_ratios=(1.0,), solver=solver, cv=5,
         scoring="neg_log_loss", use_legacy_attributes=False, random_state=0,
     )  # fmt: skip
     return model.fit(train, fold.y).predict_proba(test)
@@ -104,15 +105,15 @@ def sampled_bart(rows, y):
     return model
 
 
-def tan(fold, levels):
-    """Friedman, Geiger and Goldszmidt (1997); every cell has one row more."""
+def tan(fold, levels, added=1.0):
+    """Friedman, Geiger and Goldszmidt (1997); every cell has ``added`` rows more."""
     from scipy.sparse.csgraph import breadth_first_order
 
     train, test, n_levels = levels
     n_classes = int(fold.y.max()) + 1
     tree = tan_tree(train, fold.y, n_levels)
     order, parent = breadth_first_order(tree, 0, directed=False)
-    prior = np.bincount(fold.y, minlength=n_classes) + 1.0
+    prior = np.bincount(fold.y, minlength=n_classes) + added
     log = np.tile(np.log(prior / prior.sum()), (len(test), 1))
     for j in order:
         is_root = parent[j] < 0
@@ -120,9 +121,8 @@ def tan(fold, levels):
             np.zeros(len(part), dtype=int) if is_root else part[:, parent[j]]
             for part in (train, test)
         )
-        counts = np.ones(
-            (n_classes, 1 if is_root else n_levels[parent[j]], n_levels[j])
-        )
+        shape = n_classes, 1 if is_root else n_levels[parent[j]], n_levels[j]
+        counts = np.full(shape, added)
         np.add.at(counts, (fold.y, above, train[:, j]), 1.0)
         share = np.log(counts / counts.sum(axis=2, keepdims=True))
         log += share[:, there, test[:, j]].T
