@@ -72,8 +72,12 @@ def table(name, folder=""):
 
 @lru_cache(maxsize=1)
 def make_case(name, run, folder=""):
+    """A split of a set."""
+    return split_of(*table(name, folder), run)
+
+
+def split_of(X, y, is_class, run):
     """Three quarters of the rows to train on; of each class as many."""
-    X, y, is_class = table(name, folder)
     X, X_test, y, y_test = train_test_split(
         X, y, test_size=TEST_SHARE, random_state=run, stratify=y if is_class else None
     )
