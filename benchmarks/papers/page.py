@@ -30,7 +30,7 @@ papers' numbers next to those of this library. Entries are *paper / ours*. An en
 within the margin stated with the table; ``(+)`` marks one that is better than printed,
 ``(*)`` one that differs otherwise. Where a paper has a picture without numbers, the
 statements of its text are compared. Causes of differences were measured on the pages
-named, unless they are listed as not examined.
+named, unless they are listed as not explained.
 
 Written by ``python -m benchmarks.papers.page`` from the files in
 ``benchmarks/results``; each page there names the machine, the versions and the commit
