@@ -102,6 +102,10 @@ class LostDigitsWarning(UserWarning):
     """Numbers are so large that sums or differences lose precision."""
 
 
+class OutsideBoundsWarning(UserWarning):
+    """Nearly no outcomes of a reference are in its bounds before truncation."""
+
+
 class SampledRowsWarning(UserWarning):
     """Part of a fit used a sample of a table that is read in blocks."""
 

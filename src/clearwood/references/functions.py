@@ -20,7 +20,7 @@ from clearwood.references.tabular import (
     task_with,
     times_of,
 )
-from clearwood.references.truncated import check_bounds, truncated_moments
+from clearwood.references.truncated import check_normal, truncated
 
 
 class FunctionReference(Reference):
@@ -36,8 +36,9 @@ class FunctionReference(Reference):
         Example rows; the function gets all others in their form.
     n_draws : int
         Number of draws.
-    task : {"regression", "counts"}, default="regression"
-        Kind of the predictions, if there are no classes.
+    task : {"regression", "counts", "survival"}, optional
+        Kind of the predictions, if there are no classes; by default survival with
+        ``horizons``, and regression without.
     classes : sequence, optional
         Labels in the order of the probabilities.
     noise_variance : float, array or callable, default=0.0
@@ -45,7 +46,7 @@ class FunctionReference(Reference):
         gives one per row.
     bounds : tuple of float, optional
         In regression, the interval that outcomes are truncated to, of which an end may
-        be infinite: the function and ``noise_variance`` are then those of the normal
+        be infinite: draws and ``noise_variance`` are then those of the normal
         distribution before truncation.
     horizons : sequence of float, optional
         Times of survival probabilities, ascending.
@@ -82,9 +83,9 @@ class FunctionReference(Reference):
         is_posterior: bool = True,
         description: str = "function",
     ) -> None:
-        self.horizons, self.time_unit = times_of(horizons), time_unit
+        self.horizons, self.time_unit = times_of(horizons, time_unit)
         self.task, self.classes = task_with(classes, task, self.horizons)
-        self.bounds = check_bounds(bounds, self.task)
+        self.bounds = check_normal(noise_variance, bounds, self.task)
         self.function, self.noise = function, noise_variance
         self.n_draws, self.is_posterior = n_draws, is_posterior
         self.description = f"{description}, {n_draws} draws"
@@ -100,7 +101,7 @@ class FunctionReference(Reference):
 
     def _moments(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         assert self.bounds is not None
-        return truncated_moments(self._values(X), self._noise(X), self.bounds)
+        return truncated(self._values(X), self._noise(X), self.bounds)
 
     def _values(self, X: Any) -> np.ndarray:
         rows = as_fitted(X, self.features)

@@ -17,7 +17,7 @@ from clearwood.references.tabular import (
     task_with,
     times_of,
 )
-from clearwood.references.truncated import check_bounds, truncated_moments
+from clearwood.references.truncated import check_normal, truncated
 
 
 class GivenDraws(Reference):
@@ -39,25 +39,18 @@ class GivenDraws(Reference):
         The rows, in the order of ``values``.
     n_draws : int, optional
         Number of draws to keep, evenly spaced.
-    task : {"regression", "counts"}, optional
+    task : {"regression", "counts", "survival"}, optional
         Kind of the predictions, if there are no classes. By default integers 0 and 1
-        are labels, and all numbers that are not integers regression.
+        are labels, all numbers that are not integers regression, and all draws with
+        ``horizons`` survival.
     classes : sequence, optional
         Labels in the order of the probabilities. Integer draws are labels if these are
         numbers, else their positions.
     noise_variance : float or array, default=0.0
         In regression: a number, (n_draws,) or (n_draws, n_samples). Zero for draws of
         the target itself, which include the noise already.
-    bounds : tuple of float, optional
-        In regression, the interval that outcomes are truncated to, of which an end may
-        be infinite: ``values`` and ``noise_variance`` are then those of the normal
-        distribution before truncation.
-    horizons : sequence of float, optional
-        Times of survival probabilities, ascending.
-    time_unit : str, default=""
-        Their unit, such as "years".
-    is_posterior : bool, default=True
-        Whether the draws are from a posterior.
+    bounds, horizons, time_unit, is_posterior
+        As in :class:`FunctionReference`.
 
     Examples
     --------
@@ -85,7 +78,7 @@ class GivenDraws(Reference):
         if X is None:
             raise InputError("Draws are predictions for rows: pass X, these rows, too.")
         values = np.asarray(unwrapped(values))
-        self.horizons, self.time_unit = times_of(horizons), time_unit
+        self.horizons, self.time_unit = times_of(horizons, time_unit)
         has_outputs = classes is not None or bool(self.horizons)
         if values.ndim == (4 if has_outputs else 3):
             values = values.reshape(-1, *values.shape[2:])
@@ -120,11 +113,9 @@ class GivenDraws(Reference):
             self.n_draws, self.is_posterior, self.noise = 1, False, self.noise[:1]
         self.task, self.classes = task_with(classes, task, self.horizons)
         self._values = check_draws(values, self, n_rows)
-        inside = check_bounds(bounds, self.task)
+        inside = check_normal(noise_variance, bounds, self.task)
         if inside:
-            self._values, self.noise = truncated_moments(
-                self._values, self.noise, inside
-            )
+            self._values, self.noise = truncated(self._values, self.noise, inside)
         self._position: dict[tuple[Any, ...], int] = {}
         cells = enumerate(self._cells(X))
         first = np.array([self._position.setdefault(cell, i) for i, cell in cells])

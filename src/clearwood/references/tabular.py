@@ -205,10 +205,20 @@ def _are_values(y: Any) -> bool:
     return many or values.dtype.kind == "f"
 
 
-def times_of(horizons: Any) -> tuple[float, ...]:
-    """Validated horizons of survival probabilities; none for None."""
+def times_of(horizons: Any, time_unit: Any) -> tuple[tuple[float, ...], str]:
+    """Validated horizons of survival probabilities, none for None, and their unit."""
+    if not isinstance(time_unit, str):
+        raise InputError(
+            f"time_unit is {time_unit!r}; expected the unit of the horizons as text, "
+            'such as "years".'
+        )
+    if horizons is None and time_unit:
+        raise InputError(
+            f"time_unit={time_unit!r} is the unit of horizons, but horizons is None: "
+            "pass horizons, or leave time_unit out."
+        )
     if horizons is None:
-        return ()
+        return (), ""
     try:
         times = np.atleast_1d(np.asarray(horizons, dtype=np.float64))
     except (TypeError, ValueError):
@@ -219,7 +229,7 @@ def times_of(horizons: Any) -> tuple[float, ...]:
             f"horizons is {horizons!r}; expected times above 0, ascending, in the "
             "order of the survival probabilities, such as [1, 2, 5]."
         )
-    return tuple(times.tolist())
+    return tuple(times.tolist()), time_unit
 
 
 def task_with(

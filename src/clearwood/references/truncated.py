@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+import warnings
+from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import ndtr
 
-from clearwood.exceptions import InputError
+from clearwood._warned_once import users_level
+from clearwood.exceptions import InputError, OutsideBoundsWarning
 
 Bounds = tuple[float, float]
 
-LOG_SCALE = 0.5 * math.log(2 * math.pi)
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(48)
+"""Of quadrature over all but 1e-17 of a truncated normal distribution."""
+
+LEAST_INSIDE = 0.01
+"""Mean probability of the interval before truncation that is not a wrong unit."""
 
 
-def check_bounds(bounds: Sequence[float] | None, task: str) -> Bounds | None:
-    """Validate the interval that outcomes are truncated to."""
+def check_normal(noise_variance: Any, bounds: Any, task: str) -> Bounds | None:
+    """Validate the interval of normal outcomes; no other task has noise or bounds."""
+    if task != "regression" and np.any(noise_variance):
+        raise InputError(
+            f"noise_variance is for regression, not for {task}, whose probabilities "
+            "or rates include the variation of an observation; leave it out."
+        )
     if bounds is None:
         return None
-    low, high = np.asarray(bounds, dtype=np.float64).tolist() or (0, 0)
+    try:
+        low, high = (float(end) for end in bounds)
+    except (TypeError, ValueError):
+        low = high = 0.0
     if not low < high:
         raise InputError(
-            f"bounds is {bounds!r}; expected (low, high), of which one may be infinite."
+            f"bounds is {bounds!r}; expected two numbers (low, high), low below high, "
+            "of which one may be infinite, such as (0, float('inf'))."
         )
     if task != "regression":
         raise InputError(
@@ -47,9 +61,8 @@ def truncated_moments(
     Returns
     -------
     mean, variance : ndarray
-        With :math:`a` and :math:`b` the standardized ends, and :math:`p_a`,
-        :math:`p_b` the density there over the probability of the interval, they are
-        :math:`m = p_a - p_b` and :math:`1 + a p_a - b p_b - m^2` in standard units.
+        By quadrature about the mode of the truncated distribution, so that they keep
+        their digits in the far tail, where the usual formulas cancel.
 
     Examples
     --------
@@ -64,14 +77,35 @@ def truncated_moments(
             "already, leave bounds out."
         )
     scale = np.sqrt(variance)
-    low, high = ((end - location) / scale for end in bounds)
-    # In the lower tail, where probabilities are accurate.
-    is_upper = low > 0
-    a, b = np.where(is_upper, -high, low), np.where(is_upper, -low, high)
-    log_total = log_ndtr(b) + np.log1p(-np.exp(log_ndtr(a) - log_ndtr(b)))
-    at_a, at_b = (np.exp(-0.5 * end**2 - LOG_SCALE - log_total) for end in (a, b))
-    ends = (np.where(np.isfinite(end), end, 0.0) for end in (a, b))
-    mean = np.clip(at_a - at_b, a, b)
-    spread = 1.0 + next(ends) * at_a - next(ends) * at_b - mean**2
-    mean = np.where(is_upper, -mean, mean)
-    return location + scale * mean, variance * np.clip(spread, 0.0, 1.0)
+    mode = np.clip(location, *bounds)
+    slope = (mode - location) / scale
+    # Beyond it, the density is below exp(-40) of that of the mode.
+    reach = 80 / (np.abs(slope) + np.hypot(slope, np.sqrt(80)))
+    start, stop = (np.clip((end - mode) / scale, -reach, reach) for end in bounds)
+    total, first, second = np.zeros((3, *slope.shape))
+    for node, weight in zip(NODES, WEIGHTS):
+        at = start + (stop - start) * (node + 1) / 2
+        mass = weight * np.exp(-at * (slope + at / 2))
+        total += mass
+        first += mass * at
+        second += mass * at**2
+    shift = first / total
+    return mode + scale * shift, variance * (second / total - shift**2)
+
+
+def truncated(
+    location: np.ndarray, variance: np.ndarray, bounds: Bounds
+) -> tuple[np.ndarray, np.ndarray]:
+    """Truncated moments, with a warning if the bounds seem to be in another unit."""
+    moments = truncated_moments(location, variance, bounds)
+    low, high = ((end - location) / np.sqrt(variance) for end in bounds)
+    inside = float((ndtr(high) - ndtr(low)).mean())
+    if inside < LEAST_INSIDE:
+        warnings.warn(
+            f"Before truncation, outcomes are in the bounds {bounds} with a mean "
+            f"probability of {inside:.2g}. Pass bounds in the unit of the draws, and "
+            "draws of the normal distribution before truncation.",
+            OutsideBoundsWarning,
+            stacklevel=users_level(),
+        )
+    return moments

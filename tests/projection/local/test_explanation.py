@@ -134,6 +134,12 @@ def test_settings_are_checked(rows, settings, message):
         cw.explain_local(Plane(), rows.iloc[0], rows, **settings)
 
 
+def test_survival_is_not_one_number(rows):
+    draws = np.full((2, 200, 1), 0.5)
+    with refuses(InputError):
+        cw.explain_local(cw.reference(draws, rows, horizons=[1]), rows.iloc[0])
+
+
 def test_rows_and_values_are_needed(rows):
     with refuses(InputError):
         cw.explain_local(Plane(), rows.iloc[0])

@@ -268,6 +268,12 @@ def _check_settings(
             f"Found {type_text(reference)}, expected a reference; make one: "
             "cw.reference(model, X, y)."
         )
+    if reference.task == "survival":
+        raise InputError(
+            f"explain_local explains one number, and {reference.description} predict "
+            "survival at each horizon; pass a reference of the survival at one time, "
+            "such as cw.reference(draws[:, :, 0], X), or fit ProjectedTreeSurvival."
+        )
     if proxy not in ("tree", "linear"):
         raise InputError(f"proxy must be 'tree' or 'linear', found {proxy!r}.")
     if max_size < 1:
