@@ -357,6 +357,21 @@ def test_the_objective_never_rises(kind, seed):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_sweep_improves_one_box_after_the_other(kind):
+    rng = np.random.default_rng(2)
+    problem = random_problem(rng, kind, n_rows=80)
+    start = random_sum(rng, problem, 4)
+    swept, one_by_one = SumAscent(problem, start), SumAscent(problem, start)
+    swept.improve()
+    for k in range(4):
+        one_by_one.improve(k)
+    assert (swept.boxes != start.boxes).any()
+    np.testing.assert_array_equal(swept.boxes, one_by_one.boxes)
+    np.testing.assert_array_equal(swept.values, one_by_one.values)
+    assert swept.objective() == one_by_one.objective()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_box_that_was_moved_adds_what_is_best_of_its_rows(kind):
     n_moved = 0
     for seed in range(6):
@@ -548,6 +563,7 @@ def test_several_sums_are_grown_further_each_once():
     assert len(best) == problem.loss.n_grown == 4
     objectives = [one.objective for one in best]
     assert objectives == sorted(set(objectives))
+    assert len(best_refined(problem, trials[:1] * 2)) == 1
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
