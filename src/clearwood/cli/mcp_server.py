@@ -237,7 +237,7 @@ def _without_few(rules: Any) -> Any:
         known = rule.statistics
         counts = [known.rows, known.rows_assigned]
         if rule.curve:
-            counts += [one.events for one in rule.curve.causes]
+            counts += [one.events or 0 for one in rule.curve.causes]
         few = any(map(is_few, counts))
         return replace(rule, statistics=RuleStatistics()) if few else rule
 

@@ -18,8 +18,8 @@ MOST_TIMES = 200
 DECIMALS = 5
 """Decimals of survival probabilities that are kept."""
 
-TINY_SHARE = 1e-12
-"""Least survival probability whose logarithm has an error."""
+TINY_SHARE, TINY_DECIMALS = 1e-12, 12
+"""Least survival probability of draws that has a logarithm, and its decimals."""
 
 
 class StepCurve(NamedTuple):
@@ -188,15 +188,17 @@ class SurvivalCurve:
     Attributes
     ----------
     times : tuple of float
-        Ascending times, of at most 200 events besides the horizons.
+        Ascending times, of at most 200 events besides the horizons; of draws, the
+        horizons, between which hazards are constant.
     survival : tuple of float
         Probability of survival beyond each time.
     error : tuple of float
         Standard error of ``log(survival)`` at each time.
-    events : int
-        Number of rows with an event.
+    events : int or None
+        Number of rows with an event; None if unknown.
     until : float
-        Last time of a row: the curve is constant from there on.
+        Last time of a row, from which on the curve is constant; of draws, the last
+        horizon, after which it is NaN.
     cause : int
         The cause, from 1; 0 for survival.
     others : tuple of SurvivalCurve
@@ -218,7 +220,7 @@ class SurvivalCurve:
     times: tuple[float, ...]
     survival: tuple[float, ...]
     error: tuple[float, ...]
-    events: int
+    events: int | None
     until: float
     cause: int = 0
     others: tuple[SurvivalCurve, ...] = ()
@@ -237,7 +239,19 @@ class SurvivalCurve:
 
     def at(self, times: Sequence[float] | np.ndarray) -> np.ndarray:
         """Survival probability at some times."""
+        if self.low:
+            return self._of_draws(self.survival, times)
         return at_times(np.array(self.times), np.array(self.survival), times, 1.0)
+
+    def _of_draws(
+        self, values: Sequence[float], times: Sequence[float] | np.ndarray
+    ) -> np.ndarray:
+        """Falling values between horizons: log-linear, and linear where one is 0."""
+        at, known = np.append(0.0, self.times), np.append(1.0, values)
+        logs = np.log(np.maximum(known, TINY_SHARE))
+        line, curve = (np.interp(times, at, y, right=np.nan) for y in (known, logs))
+        is_last = np.asarray(times) > at[known > 0].max()
+        return np.where(is_last, line, np.exp(curve)).round(TINY_DECIMALS)
 
     def event_free(self, times: Sequence[float] | np.ndarray) -> np.ndarray:
         """Probability of no event, of whatever cause, at some times."""
@@ -251,10 +265,8 @@ class SurvivalCurve:
         it is NaN. Of draws it is their central 95 %; NaN if all are equal.
         """
         if self.low:
-            times = np.array(self.times)
             low, high = (
-                float(at_times(times, np.array(ends), [time], 1.0)[0])
-                for ends in (self.low, self.high)
+                float(self._of_draws(ends, [time])[0]) for ends in (self.low, self.high)
             )
             return (low, high) if low < high else (math.nan, math.nan)
         (share,) = self.at([time]).tolist()
@@ -285,7 +297,15 @@ class SurvivalCurve:
     def median(self) -> float:
         """First time at which survival is at most a half; NaN if it never is."""
         below = np.flatnonzero(np.array(self.survival) <= 0.5)
-        return self.times[below[0]] if len(below) and not self.cause else math.nan
+        if not len(below) or self.cause:
+            return math.nan
+        k = below[0]
+        if not self.low:
+            return self.times[k]
+        start, first = (self.times[k - 1], self.survival[k - 1]) if k else (0.0, 1.0)
+        last = self.survival[k]
+        part = math.log(2 * first) / math.log(first / last) if last else 1 - 0.5 / first
+        return float(start + part * (self.times[k] - start))
 
     @property
     def events_text(self) -> str:
@@ -312,11 +332,11 @@ class SurvivalCurve:
 
 
 def curve_of_draws(
-    draws: np.ndarray, horizons: Sequence[float], events: int = 0
+    draws: np.ndarray, horizons: Sequence[float], events: int | None = None
 ) -> SurvivalCurve:
     """Mean of draws of a curve, with their central 95 %.
 
-    Between two horizons the hazard of a draw is constant; where none survive the
+    Between two horizons the hazard of the mean is constant; where none survive the
     second, survival falls in a straight line.
 
     Parameters
@@ -324,35 +344,23 @@ def curve_of_draws(
     draws : ndarray of shape (n_draws, n_horizons)
         Probability of survival beyond each horizon.
     horizons : sequence of float
-    events : int
-        Number of rows of the rule with an event.
+    events : int, optional
+        Number of rows of the rule with an event, if known.
 
     Examples
     --------
-    >>> curve = curve_of_draws(np.array([[0.4, 0.1], [0.6, 0.2]]), (1.0, 3.0))
-    >>> curve.at([1.0, 3.0]), round(curve.median, 2)
-    (array([0.5 , 0.15]), 1.0)
+    >>> curve = curve_of_draws(np.array([[0.5, 0.1], [0.7, 0.2]]), (1.0, 3.0))
+    >>> curve.at([1.0, 2.0, 3.0, 4.0]), round(curve.median, 2)
+    (array([0.6 , 0.3 , 0.15,  nan]), 1.26)
     """
-    ends = np.concatenate([np.ones((len(draws), 1)), draws], axis=1)
-    first, last = ends[:, :-1, None], ends[:, 1:, None]
-    n_steps = max(1, MOST_TIMES // len(horizons))
-    part = np.arange(1, n_steps + 1) / n_steps
-    with np.errstate(divide="ignore", invalid="ignore"):
-        between = np.where(
-            last > 0, first * (last / first) ** part, first + (last - first) * part
-        )
-    between = between.reshape(len(draws), -1)
-    start = np.append(0.0, horizons[:-1])[:, None]
-    times = start + (np.array(horizons)[:, None] - start) * part
-    times[:, -1] = horizons
-    low, high = np.quantile(between, [0.025, 0.975], axis=0)
-    error = np.log(np.maximum(between, TINY_SHARE)).std(axis=0)
+    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    error = np.log(np.maximum(draws, TINY_SHARE)).std(axis=0)
 
     def kept(values: np.ndarray) -> tuple[float, ...]:
-        return tuple(values.round(DECIMALS).tolist())
+        return tuple(values.round(TINY_DECIMALS).tolist())
 
     return SurvivalCurve(
-        tuple(times.ravel().tolist()), kept(between.mean(axis=0)), kept(error), events,
+        tuple(map(float, horizons)), kept(draws.mean(axis=0)), kept(error), events,
         float(horizons[-1]), low=kept(low), high=kept(high),
     )  # fmt: skip
 

@@ -166,7 +166,11 @@ def _columns(y: Any) -> list[str]:
 
 
 def check_survival(
-    y: Any, n_rows: int, name: str = "y", n_causes: int | None = None
+    y: Any,
+    n_rows: int,
+    name: str = "y",
+    n_causes: int | None = None,
+    may_lack_events: bool = False,
 ) -> np.ndarray:
     """Validate survival times.
 
@@ -183,6 +187,8 @@ def check_survival(
         Name of the argument, for errors.
     n_causes : int, optional
         Number of causes that rules are of; by default that of the rows.
+    may_lack_events : bool, default=False
+        Whether all rows may be censored, as where events are only counted.
 
     Returns
     -------
@@ -230,7 +236,7 @@ def check_survival(
     rows["event"], rows["time"] = codes == 1, times
     if not is_single:
         rows["cause"] = codes
-    if not rows["event"].any():
+    if not (may_lack_events or rows["event"].any()):
         raise InputError(
             f"{name} has no event{'' if is_single else ' of cause 1'}: all {n_rows} "
             f"rows are censored{'' if is_single else ', or of other causes'}. Survival "

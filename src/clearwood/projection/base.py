@@ -181,7 +181,7 @@ class ProjectedRules(ProjectedPredictions, Estimator):
         self.rules_ = rules.with_target(name)
         observed = targets_of(self.reference_, training)
         self.leaves_ = self._leaves(predictive, training, self.rules_, observed)
-        predicted = self._completed(training, labels)
+        predicted = self._completed(predictive, training, labels)
         self.fidelity_ = explained_share(predictive.mean, predicted, weight)
         # A single rule is constant, as requested.
         if self._max_size > 1:
@@ -230,7 +230,7 @@ class ProjectedRules(ProjectedPredictions, Estimator):
         """Observed targets as numbers."""
         raise NotImplementedError
 
-    def _completed(self, training: Training, labels: np.ndarray | None) -> Any:
+    def _completed(self, own: PredictiveDraws, training: Training, labels: Any) -> Any:
         """Predictions of the rows, after completing rules that show their draws."""
         return self.rules_.answers_encoded(training.encoded)
 

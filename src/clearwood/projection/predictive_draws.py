@@ -26,7 +26,7 @@ from clearwood.columns.validation import (
 )
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, SeenRowsWarning
-from clearwood.outcomes.survival import check_survival, shares_of
+from clearwood.outcomes.survival import OF_CAUSES, check_survival, shares_of
 from clearwood.references import Reference, reference
 from clearwood.references.tabular import count_rows
 from clearwood.rules import Training
@@ -217,7 +217,14 @@ def check_fit_rows(
     weight = check_weight(sample_weight, X.shape[0])
     if y is not None:
         if task == "survival":
-            y = check_survival(y, X.shape[0], n_causes=1)
+            y = check_survival(y, X.shape[0], may_lack_events=True)
+            if y.dtype == OF_CAUSES:
+                raise InputError(
+                    f"y has {y['cause'].max()} causes of events, but draws of survival "
+                    f"have a single one; {type(estimator).__name__} does not support "
+                    "several. Recode all causes as 1, or, if the draws are of cause 1 "
+                    "alone, the others as 0 (censored)."
+                )
         else:
             y = check_target(y, X.shape[0], numeric=task == "regression")
         if isinstance(estimator.reference, Reference):

@@ -21,8 +21,7 @@ from clearwood.outcomes.kaplan_meier import curve_of_draws
 from clearwood.outcomes.survival import Survival, survival_of
 from clearwood.projection.estimators import ProjectedTree
 from clearwood.projection.predictive_draws import PredictiveDraws
-from clearwood.rules import Training
-from clearwood.rules.building.rule_curves import with_interval
+from clearwood.rules import RuleList, Training
 from clearwood.rules.evaluation.sums import described
 from clearwood.rules.evaluation.survival_scores import CurvePredictions
 
@@ -33,8 +32,8 @@ class ProjectedTreeSurvival(CurvePredictions, ProjectedTree):
     The tree is nearest to the reference in Kullback-Leibler divergence of the time of
     the event, in intervals between the horizons; later events are censored. Each leaf
     is printed with the mean of its survival over the draws, their central 95 %, and the
-    median, for which hazards between horizons are constant. Parameters and attributes
-    are those of :class:`ProjectedTreeRegressor`, except ``family``.
+    median, for which hazards of the mean are constant between horizons. Parameters and
+    attributes are those of :class:`ProjectedTreeRegressor`, except ``family``.
 
     Parameters
     ----------
@@ -96,26 +95,46 @@ min_samples_leaf, exclude_features, round_thresholds, verbose, random_state
         outcome = Survival((), source.horizons, source.time_unit)
         return replace(rows, outcome=outcome)
 
-    def _completed(self, training: Training, labels: np.ndarray | None) -> np.ndarray:
-        draws, horizons = survival_of(self.leaves_.means), self._horizons
-        leaf = self.rules_.apply_encoded(training.encoded)
-        events = np.zeros(draws.shape[1], dtype=int)
+    def _completed(self, own: PredictiveDraws, training: Training, labels: Any) -> Any:
+        chosen = [tree is self.tree_ for tree in self.trees_].index(True)
+        self.trees_ = tuple(
+            tree.with_leaves(self._with_curves(tree.to_rules(), own, training, labels))
+            for tree in self.trees_
+        )
+        self.tree_ = self.trees_[chosen]
+        rules = self.rules_.with_lines(self.tree_.to_rules())
+        self.rules_ = rules.with_target("survival")
+        return self.leaves_.predictive(rules.apply_encoded(training.encoded)).mean
+
+    def _with_curves(
+        self,
+        rules: RuleList,
+        predictive: PredictiveDraws,
+        training: Training,
+        labels: np.ndarray | None,
+    ) -> RuleList:
+        """Leaves with the draws of their curves and of the mean over the horizons."""
+        leaf, events = rules.apply_encoded(training.encoded), [None] * rules.n_rules
         if labels is not None:
-            events += np.bincount(leaf[labels["event"]], minlength=len(events))
-        rules = self.rules_.with_lines(
+            own = leaf[labels["event"]]
+            events = np.bincount(own, minlength=rules.n_rules).tolist()
+        draws = survival_of(self._leaves(predictive, training, rules).means)
+        means = draws.mean(axis=2)
+        rules = rules.with_lines(
             replace(
                 rule,
-                curve=curve_of_draws(draws[:, i], horizons, n_events),
-                prediction=float(draws[:, i].mean().round(4)),
+                curve=curve_of_draws(draws[:, i], self._horizons, events[i]),
+                prediction=float(means[:, i].mean().round(4)),
             )
-            for i, (rule, n_events) in enumerate(zip(self.rules_, events.tolist()))
+            for i, rule in enumerate(rules)
         )
-        self.rules_ = described(rules, training.counted).with_target("survival")
-        self.rules_ = self.rules_.with_lines(
-            with_interval(rule, horizons, False) for rule in self.rules_
+        rules = described(rules, training.counted)
+        ends = np.quantile(means, [0.025, 0.975], axis=0).T
+        ends[ends[:, 0] == ends[:, 1]] = np.nan
+        return rules.with_lines(
+            replace(rule, statistics=replace(rule.statistics, low=low, high=high))
+            for rule, (low, high) in zip(rules, ends.tolist())
         )
-        self.tree_ = self.tree_.with_leaves(self.rules_)
-        return self.leaves_.predictive(leaf).mean
 
     @property
     def _horizons(self) -> tuple[float, ...]:

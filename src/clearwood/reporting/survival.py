@@ -90,7 +90,7 @@ def _line(
         if predicted.median <= predicted.until
         else "",
         "rows": observed and _count(observed.n_rows, least),
-        "events": of_rows and _count(of_rows.events, least),
+        "events": of_rows and _count(of_rows.events or 0, least),
         "times": [
             {
                 "time": short_text(horizon),

@@ -313,7 +313,8 @@ def statistics_text(rule: Rule, outcome: Outcome) -> list[str]:
         return []
     # Those of the curve, which other rows do not change.
     curve = rule.curve
-    has_events = curve and (known.is_expected or (curve.low and curve.events))
-    events = [curve.events_text] if curve and has_events else []
+    has_events = curve and (known.is_expected or curve.low)
+    is_known = curve and has_events and curve.events is not None
+    events = [curve.events_text] if curve and is_known else []
     rows = filter(None, [known.rows_text, rule.frequency_text])
     return [*rows, *events, *outcome.statistics_texts(known)]

@@ -54,7 +54,7 @@ _FIELDS = (
     codec.Field("times", TIMES),
     codec.Field("survival", NUMBERS),
     codec.Field("error", NUMBERS),
-    codec.Field("events", codec.integer(0)),
+    codec.Field("events", codec.integer(0), absent=None),
     codec.Field("until", codec.NUMBER),
     codec.Field("cause", codec.integer(1, MOST_CAUSES), absent=codec.UNSET),
     codec.Field("low", NUMBERS, absent=codec.UNSET),
@@ -67,8 +67,8 @@ def _curve(*more: codec.Field) -> codec.FieldType:
 
     def write(curve: SurvivalCurve) -> dict[str, Any]:
         only_some = ("cause", "others", "low", "high")
-        values = vars(curve).items()
-        return record.write({k: v for k, v in values if v or k not in only_some})
+        values = {k: v for k, v in vars(curve).items() if v or k not in only_some}
+        return record.write({k: v for k, v in values.items() if v is not None})
 
     return codec.FieldType(write, record.read)
 

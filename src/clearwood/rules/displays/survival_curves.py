@@ -12,6 +12,9 @@ from clearwood.outcomes.survival import Survival
 WIDTH, HEIGHT = 372.0, 150.0
 """Of one of two charts in a row, in pixels."""
 
+N_TIMES = 200
+"""Number of times of a curve of draws that are drawn."""
+
 
 def survival_chart(
     predicted: SurvivalCurve,
@@ -59,5 +62,6 @@ def survival_chart(
 def _steps(curve: SurvivalCurve, last: float) -> tuple[np.ndarray, np.ndarray]:
     """Times from 0 to the last one that is known, and survival there."""
     end = min(curve.until, last)
-    times = np.array([0.0, *(t for t in curve.times if 0 < t < end), end])
+    known = np.linspace(0.0, end, N_TIMES).tolist() if curve.low else curve.times
+    times = np.array([0.0, *(t for t in known if 0 < t < end), end])
     return times, curve.at(times)

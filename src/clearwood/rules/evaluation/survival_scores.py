@@ -252,7 +252,9 @@ class CurvePredictions:
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         times : array-like of shape (n_times,)
-            Beyond the last time of the rows of a rule, the curve is constant.
+            A Kaplan-Meier curve is constant beyond the last time of the rows of the
+            rule. A curve of draws has constant hazards between the horizons, and is NaN
+            after the last one.
 
         Returns
         -------

@@ -52,6 +52,6 @@ def _survival(horizons: tuple[float, ...], rule: Rule) -> dict[str, float]:
     for name, (share, low, high) in rule.curve.named(horizons).items():
         found |= {name: share, f"{name} low": low, f"{name} high": high}
     # Of draws without survival times they are unknown.
-    is_known = rule.curve.events or not rule.curve.low
-    events = {"events": rule.curve.events} if is_known else {}
+    known = rule.curve.events
+    events = {} if known is None else {"events": known}
     return found | {"median": rule.curve.median} | events
