@@ -6,7 +6,13 @@ import sqlite3
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from catboost import CatBoostRegressor
+from lightgbm import LGBMRegressor
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.metrics import mean_squared_error, r2_score
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
@@ -329,6 +335,21 @@ def test_errors_name_the_remedy(forest, name):
     kind = ModelError if name in ("outputs", "read") else InputError
     with refuses(kind):
         cw.simplify(**settings)
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (LGBMRegressor(), r"MultiOutputRegressor\(LGBMRegressor"),
+        (CatBoostRegressor(verbose=0), r"MultiOutputRegressor\(CatBoostRegressor"),
+        (MultiOutputRegressor(GradientBoostingRegressor()), "NaN"),
+    ],
+    ids=["lightgbm", "catboost", "gaps"],
+)
+def test_models_that_cannot_be_fitted_are_named(model, reason):
+    name = type(model).__name__
+    with pytest.raises(InputError, match=f"Fitting the {name} failed: .*{reason}"):
+        cw.simplify(model, X.where(X > 0.1) if reason == "NaN" else X, Y)
 
 
 def test_a_target_that_the_rules_neglect_is_named():

@@ -228,8 +228,9 @@ def task_of(model: Any, X: Any = None) -> Literal["regression", "classification"
             by_tag = is_classifier(model)
         except (AttributeError, TypeError):  # not a scikit-learn estimator
             by_tag = False
-        # CatBoost's regressors have an empty classes_.
-        named = len(getattr(model, "classes_", ())) > 0
+        # CatBoost's regressors have an empty classes_, before a fit None.
+        classes = getattr(model, "classes_", None)
+        named = classes is not None and len(classes) > 0
         has_classes = by_tag or hasattr(model, "predict_proba") or named
         return "classification" if has_classes else "regression"
     predicted = np.asarray(unwrapped(model(X)))

@@ -25,7 +25,7 @@ from clearwood.columns.sparse_tables import is_sparse
 from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
 from clearwood.ensembles.read import read_trees
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
-from clearwood.exceptions import InputError, ModelError
+from clearwood.exceptions import ClearwoodError, InputError, ModelError
 
 LEARNERS = (
     *("DecisionTree", "ExtraTree", "RandomForest", "ExtraTrees", "GradientBoosting"),
@@ -69,7 +69,7 @@ def fit_to_table(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     weight = _weight_of_last(model, sample_weight)
     is_raw_frame = is_frame(X) and not is_sparse(X) and is_raw(X, model)
     if not (is_raw_frame and _learns_from_rows(model)):
-        return model.fit(X, y, **weight)
+        return fitted(model, X, y, weight)
     features = features_of(X)
     encoded = features.encode(X)
     if getattr(model, "categorical_features", None) == "from_dtype":
@@ -82,15 +82,40 @@ def fit_to_table(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
         from sklearn.preprocessing import FunctionTransformer
 
         convert = partial(_converted, features=features, ranks=ranks)
-        model.fit(_with_ranks(encoded, features, ranks), y, **weight)
+        fitted(model, _with_ranks(encoded, features, ranks), y, weight)
         return make_pipeline(FunctionTransformer(convert), model)
     ensemble = _fit_and_read(model, _with_ranks(encoded, features, ranks), y, weight)
     return _with_sets(ensemble, features, ranks)
 
 
+def fitted(model: Any, X: Any, y: Any, weight: dict[str, Any]) -> Any:
+    """Fit a model; if it cannot be fitted, the error names it, and a remedy."""
+    try:
+        return model.fit(X, y, **weight)
+    except (ClearwoodError, MemoryError):
+        raise
+    except Exception as error:  # CatBoost's is no ValueError.
+        name = type(model).__name__
+        reason = " ".join(str(error).partition("Stack trace:")[0].split())
+        remedy = ""
+        if np.ndim(y) == 2 and not hasattr(model, "estimator"):
+            remedy = (
+                " If it is for a single target, pass scikit-learn's "
+                f"MultiOutputRegressor({name}(...))."
+            )
+        elif np.asarray(y).dtype.names:
+            remedy = (
+                " Pass a survival model, such as one of scikit-survival or XGBoost's "
+                "survival:cox, or a fitted model of the risk."
+            )
+        raise InputError(
+            f"Fitting the {name} failed: {reason.rstrip('.')}.{remedy}"
+        ) from error
+
+
 def _fit_and_read(model: Any, table: Any, y: Any, weight: dict[str, Any]) -> Any:
     """Fit a model to the converted table, and read its trees."""
-    model.fit(table, y, **weight)
+    fitted(model, table, y, weight)
     try:
         return as_it_predicts(read_trees(model), model, table)
     except DifferentPredictions as error:

@@ -7,6 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeRegressor
 from sksurv import metrics
 from sksurv.ensemble import RandomSurvivalForest
 from sksurv.linear_model import CoxPHSurvivalAnalysis
@@ -325,8 +328,8 @@ def test_survival_of_xgboost_aft(error, data):
 
 def test_survival_of_xgboost_cox_and_its_file(data, tmp_path):
     X, y, _ = data
-    model = XGBRegressor(objective="survival:cox", n_estimators=10, max_depth=2)
-    model.fit(X, np.where(y["event"], y["time"], -y["time"]))
+    unfitted = XGBRegressor(objective="survival:cox", n_estimators=10, max_depth=2)
+    model = clone(unfitted).fit(X, np.where(y["event"], y["time"], -y["time"]))
     ratio = np.log(model.predict(X))
     cox = CoxPHSurvivalAnalysis(ties="breslow").fit(ratio[:, None], y)
     shown = of_model(model, data)
@@ -342,6 +345,10 @@ def test_survival_of_xgboost_cox_and_its_file(data, tmp_path):
     again = cw.RuleListSurvival(tmp_path / "cox.json", horizons=HORIZONS, **FEW)
     direct = cw.RuleListSurvival(model, horizons=HORIZONS, **FEW).fit(X, y)
     assert again.fit(X, y).rules_.rules == direct.rules_.rules
+    for given in (unfitted, make_pipeline(unfitted)):
+        fitted = cw.RuleListSurvival(given, horizons=HORIZONS, **FEW).fit(X, y)
+        predicted = fitted.estimator_.predict(X)
+        np.testing.assert_allclose(predicted, model.predict(X), rtol=1e-6)
 
 
 WRONG_MODELS = {
@@ -361,6 +368,21 @@ def test_models_without_survival_are_refused(name, data):
         model.fit(X, y["time"])
     with refuses((ModelError, InputError)):
         of_model(model, data)
+
+
+UNFITTED = {
+    "aft": XGBRegressor(objective="survival:aft"),
+    "objective": XGBRegressor(),
+}
+
+
+@pytest.mark.parametrize("name", UNFITTED)
+def test_models_that_are_not_fitted_to_survival_times_are_refused(name, data):
+    X, y, _ = data
+    with refuses(InputError):
+        cw.RuleListSurvival(UNFITTED[name], horizons=HORIZONS, **FEW).fit(X, y)
+    with pytest.raises(InputError, match=r"DecisionTreeRegressor failed: .*survival"):
+        cw.RuleListSurvival(DecisionTreeRegressor(), **FEW).fit(X, y)
 
 
 def test_an_unfitted_model_is_fitted_and_survival_times_are_needed(data):

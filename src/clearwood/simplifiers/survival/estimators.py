@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood.ensembles.raw_tables import fitted
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError
 from clearwood.outcomes import Outcome
@@ -41,6 +42,7 @@ from clearwood.simplifiers.distilled_tree import _DistilledTree
 from clearwood.simplifiers.rule_list import _RuleList
 from clearwood.simplifiers.survival.models import (
     mean_survival,
+    times_for,
     with_encoder,
     xgboost_of_file,
 )
@@ -119,7 +121,7 @@ class _SurvivalRules(CurvePredictions, BaseSizePath):
         if needs_fit(model):
             model = with_encoder(default, X) if model is None else deepcopy(model)
             given = {} if weight is None else {"sample_weight": weight}
-            model.fit(X, of_cause(y), **given)
+            fitted(model, X, times_for(model, of_cause(y)), given)
         function = mean_survival(model, self._outcome.horizons, X, y)
         black_box: Any = read_model(function, X, task="regression")
         # It predicts a probability, whatever the objective of the model.

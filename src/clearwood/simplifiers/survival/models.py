@@ -122,19 +122,38 @@ def with_encoder(model: Any, X: Any) -> Any:
     return make_pipeline(columns, model)
 
 
+def times_for(model: Any, y: np.ndarray) -> np.ndarray:
+    """Survival times in the form that an unfitted model is fitted to."""
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    if not type(last).__module__.startswith("xgboost."):
+        return y
+    if _check_objective(str(last.objective)) == "survival:aft":
+        raise InputError(
+            f"{type(last).__name__} with survival:aft is not fitted to censored "
+            "times by fit(X, y): pass the Booster of xgboost.train, of a DMatrix with "
+            "label_lower_bound and label_upper_bound, or use survival:cox."
+        )
+    return np.where(y["event"], y["time"], -y["time"])
+
+
 def _xgboost_objective(model: Any) -> dict[str, Any]:
     """Objective of a model of XGBoost and its parameters; empty for others."""
     booster = model.get_booster() if hasattr(model, "get_booster") else model
     if not hasattr(booster, "save_config"):
         return {}
     found: dict[str, Any] = json.loads(booster.save_config())["learner"]["objective"]
-    if found["name"].partition(":")[0] != "survival":
+    _check_objective(found["name"])
+    return found
+
+
+def _check_objective(name: str) -> str:
+    if name.partition(":")[0] != "survival":
         raise InputError(
-            f"The model of XGBoost has the objective {found['name']!r}; expected "
+            f"The model of XGBoost has the objective {name!r}; expected "
             "survival:cox or survival:aft, or a function that returns survival "
             "probabilities."
         )
-    return found
+    return name
 
 
 def xgboost_of_file(path: str | Path) -> Any:
