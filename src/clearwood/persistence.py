@@ -177,8 +177,11 @@ def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
     rules = getattr(found, "rules_", found)
     if not isinstance(rules, RuleSet):
         return ModelCheck(str(model), facts=facts)
-    predictions = ", ".join(map(str, rules.classes)) or f"values of {rules.target}"
-    facts["predicts"] = f"classes {predictions}" if rules.classes else predictions
+    facts["predicts"] = f"values of {rules.target}"
+    if rules.classes:
+        facts["predicts"] = f"classes {', '.join(map(str, rules.classes))}"
+    elif rules.outcome.horizons:
+        facts["predicts"] = rules.outcome.in_words()
     facts["rules"] = f"{rules.n_rules:,}, literals: {rules.n_literals:,}"
     facts["features"] = rules.features.n_features
     facts |= {key: rules.about[key] for key in HASHES if key in rules.about}

@@ -105,9 +105,11 @@ def r2_text(value: float, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> r2_text(0.91234), r2_text(-70248.3)
-    ('0.912', 'below -100')
+    >>> r2_text(0.91234), r2_text(-70248.3), r2_text(math.nan)
+    ('0.912', 'below -100', 'not known')
     """
+    if math.isnan(value):
+        return NOT_KNOWN
     return short_text(value, digits) if value >= LEAST_R2 else f"below {LEAST_R2}"
 
 

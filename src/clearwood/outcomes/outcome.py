@@ -15,6 +15,7 @@ from clearwood._numeric import variance
 from clearwood._words.numbers import (
     measured_text,
     number_text,
+    r2_text,
     share_text,
     short_text,
     short_value,
@@ -305,10 +306,7 @@ class Outcome(ABC):
         """
         parts = []
         if not math.isnan(known.agreement_assigned):
-            agreement = unrounded(known.agreement_assigned)
-            # The model may be on another scale.
-            text = short_text(agreement) if agreement > -1 else "< -1"
-            parts.append(f"agreement {text}")
+            parts.append(f"agreement {r2_text(unrounded(known.agreement_assigned))}")
         if known.is_expected:
             parts.append(f"{self.shown_name} {self.expected_text(known)}")
         elif self.interval_text(known):

@@ -77,9 +77,16 @@ class Survival(Mean):
 
     def heading(self, target: str) -> str:
         """The target, with the horizons that the prediction is the mean of."""
+        return "mean " * (len(self.horizons) > 1) + f"{target} at {self._times}"
+
+    def in_words(self) -> str:
+        """The task, with the horizons."""
+        return f"{self.task} at {self._times}"
+
+    @property
+    def _times(self) -> str:
         times = listed([short_text(horizon) for horizon in self.horizons], "and")
-        mean = "mean " * (len(self.horizons) > 1)
-        return f"{mean}{target} at {times}{' ' * bool(self.time_unit)}{self.time_unit}"
+        return f"{times} {self.time_unit}".strip()
 
     def statistics_texts(self, known: Any) -> list[str]:
         """Agreement alone: the interval is printed after the survival."""

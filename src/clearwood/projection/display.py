@@ -118,7 +118,9 @@ class SizePathDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class LeavesDisplay(Display):
-    """Plot of the leaves of a projected tree with the uncertainty of the reference.
+    """Plot of the leaves of a projected tree, or the rules of a projected list.
+
+    With the uncertainty of the reference.
 
     Make one with :meth:`from_estimator`.
 
@@ -128,8 +130,9 @@ class LeavesDisplay(Display):
         Printed leaves.
     predictions : ndarray of shape (n_leaves,)
     mean_interval, observation_interval : ndarray of shape (2, n_leaves)
-        Ends of the interval of the mean (or of the probability), over the draws, and of
-        an observation; the latter NaN for classes.
+        Ends of the interval of the mean (or of the probability, or the survival at a
+        horizon), over the draws, and of an observation; the latter NaN for classes and
+        survival.
     quantity : str
         Label of the axis.
     draws_label : str or None
@@ -156,11 +159,12 @@ class LeavesDisplay(Display):
     def from_estimator(
         cls, estimator: ProjectedRules, label: Any = None, *, ax: Any = None
     ) -> LeavesDisplay:
-        """Plot a fitted ProjectedTreeRegressor or ProjectedTreeClassifier.
+        """Plot a fitted projected tree or rule list.
 
         Parameters
         ----------
-        estimator : ProjectedTreeRegressor or ProjectedTreeClassifier
+        estimator : ProjectedTreeRegressor, ProjectedTreeClassifier, \
+ProjectedTreeSurvival, ProjectedRuleListRegressor or ProjectedRuleListClassifier
         label : optional
             Class whose probability is shown, or horizon; by default the last one.
         ax : matplotlib Axes, optional

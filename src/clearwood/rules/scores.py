@@ -54,6 +54,8 @@ class RuleScores(Result):
     rank_correlation : float
         Agreement with the scores of a ranking model, or with true values: the mean over
         groups of rows of Spearman's correlation; NaN without groups.
+    error_name : str
+        What ``error`` is printed as.
 
     Examples
     --------
@@ -68,14 +70,16 @@ class RuleScores(Result):
     n_rules: int
     n_literals: int
     rank_correlation: float = math.nan
+    error_name: str = "error"
 
     def __str__(self) -> str:
         names = ("error", "fidelity", "rank_correlation", "coverage", "overlap")
         shares = dict.fromkeys(names, short_text) | {"fidelity": r2_text}
+        called = {"error": self.error_name, "rank_correlation": "rank correlation"}
         lines = f"{self.n_rules} rule{'s' * (self.n_rules != 1)}"
         literals = f"{self.n_literals} literal{'s' * (self.n_literals != 1)}"
         parts = [
-            f"{name.replace('_', ' ')} {write(getattr(self, name), 4)}"
+            f"{called.get(name, name)} {write(getattr(self, name), 4)}"
             for name, write in shares.items()
             if not math.isnan(getattr(self, name))
         ]
@@ -84,6 +88,7 @@ class RuleScores(Result):
     def as_dict(self) -> dict[str, Any]:
         """The scores as a dictionary; the rank correlation where known."""
         scores = asdict(self)
+        del scores["error_name"]
         if math.isnan(self.rank_correlation):
             del scores["rank_correlation"]
         return scores
@@ -109,9 +114,11 @@ def check_errors(rules: RuleSet) -> None:
         remedy = "rules.evaluate_survival(X, y)"
     elif not rules.outcome.estimates_truth:
         return
+    commands = "`clearwood evaluate` or " * (not orders_only(rules))
     raise InputError(
         f"Errors of single rows do not describe {what}; use {remedy}, "
-        "rules.described_on(X, y), or report()."
+        "rules.described_on(X, y), or report(); on the command line, "
+        f"{commands}`clearwood report`."
     )
 
 

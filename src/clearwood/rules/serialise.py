@@ -164,9 +164,9 @@ def json_text(document: dict[str, Any]) -> str:
 
 
 class Storable:
-    """Mixin of ``RuleSet`` for writing and reading JSON files.
+    """Mixin for writing and reading JSON files.
 
-    Every subclass with a name for files can be read.
+    Every kind of ``RuleSet`` with a name for files can be read.
     """
 
     def __init_subclass__(cls) -> None:
@@ -174,14 +174,18 @@ class Storable:
             KIND_OF[vars(cls)["combine"]] = cls
 
     def to_json(self) -> str:
-        """The rules as JSON text (schema: ``clearwood/rules/rule_set.schema.json``)."""
+        """The rules as JSON text.
+
+        That of a ``RuleSet`` has a schema, ``clearwood/rules/rule_set.schema.json``;
+        ``MultiOutputRules`` hold one such document per target.
+        """
         return json_text(self._document())
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read text written by :meth:`to_json`; other text raises ModelFormatError.
 
-        ``RuleSet`` reads all kinds, each subclass only its own.
+        ``RuleSet`` reads rule sets of all kinds, every other class only its own.
         """
         return cls._read(text.encode(errors="surrogatepass"), "rule set")
 

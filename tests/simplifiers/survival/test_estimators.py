@@ -207,6 +207,8 @@ def test_files_and_sql_hold_the_curves(found, data, tmp_path):
     assert cw.RuleSet.from_json(rules.to_json()) == rules
     cw.save(found, tmp_path / "found.json")
     loaded = cw.load(tmp_path / "found.json")
+    about = cw.check(tmp_path / "found.json").facts
+    assert about["predicts"] == "survival at 1 and 3 years"
     assert loaded.rules_ == rules
     assert loaded.evaluate(*data[:2]) == found.evaluate(*data[:2])
     query = rules.to_sql("duckdb", table="X", probabilities=True)
@@ -258,6 +260,9 @@ def test_agreement_is_that_with_the_mean_survival(found, data, forest):
     off = ((mean - found.predict(X)) ** 2).mean() / mean.var()
     fidelity = found.rules_.evaluate(X, model=found.ensemble_).fidelity
     assert fidelity == pytest.approx(1 - off)
+    scores = found.rules_.evaluate(*data[:2])
+    assert str(scores).startswith("mean squared error of pseudo-values 0.")
+    assert "error_name" not in scores.as_dict()
 
 
 def test_labels_alone_give_a_survival_tree(data):

@@ -285,6 +285,7 @@ class ScoreSums(BlockSums):
             overlap=self.overlap / self.rows,
             n_rules=rule_set.n_rules,
             n_literals=rule_set.n_literals,
+            error_name=outcome.error if outcome.horizons else "error",
         )
 
 

@@ -54,7 +54,8 @@ def ranked(
     if no_scores or is_read_in_blocks(X):
         raise InputError(
             "groups is for the rank correlation with the scores of a model, which are "
-            "numbers; pass model, and a table in memory, or leave groups out."
+            "numbers; pass model (or, for rules of a ranking model, y), and a table in "
+            "memory, or leave groups out."
         )
     import pandas as pd
 

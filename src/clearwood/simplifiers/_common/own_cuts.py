@@ -14,6 +14,7 @@ import numpy as np
 from clearwood.columns.sparse_tables import SparseRows, is_sparse
 from clearwood.ensembles.black_box import BlackBox
 from clearwood.ensembles.flat_trees import CategoricalSplit, NumericSplits, Splits
+from clearwood.exceptions import InputError
 from clearwood.rules.training import place_of_rows
 from clearwood.simplifiers._common.predictions import answers_of, read_rows
 from clearwood.simplifiers._common.synthetic_rows import default_number, mixed_rows
@@ -68,7 +69,14 @@ def with_own_cuts(
     as_read = rows
     if others is not None:
         as_read = others.filled(rows, some[np.append(np.arange(len(some)), of)])
-    answers = answers_of(model, as_read)
+    try:
+        answers = answers_of(model, as_read)
+    except InputError as error:
+        raise InputError(
+            f"{error} Thresholds of rules are found on generated rows, too: here "
+            f"{len(of):,}, which mix the cells of the given rows, also with "
+            "n_synthetic=0. Projections, such as ProjectedTreeClassifier, need none."
+        ) from None
     if model.n_outputs:
         # Targets have units of their own, probabilities of classes have not.
         spread = answers.std(axis=0)
