@@ -171,7 +171,8 @@ def test_draws_are_thinned_evenly_with_their_noise():
     ("draws", "X"),
     [([[1.0, 2.0]], None), ([1.0, 2.0], [[0.0], [1.0]]),
      ([[1.0]], [[0.0], [1.0]]),
-     ([[1.0] * 3] * 2, [[0.0], [1.0]])],
+     ([[1.0] * 3] * 2, [[0.0], [1.0]]),
+     (np.full((3, 2, 4), 0.5), [[0.0], [1.0]])],
 )  # fmt: skip
 def test_draws_of_another_form_are_refused(draws, X):
     with refuses(InputError):

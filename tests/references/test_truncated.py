@@ -133,6 +133,20 @@ def test_chains_and_a_single_horizon_are_read():
     X, draws = np.arange(3.0)[:, None], np.full((4, 3), 0.5)
     one = cw.reference(draws, X, horizons=2)
     assert one.draws(X).shape == (4, 3, 1)
+    # Without a dimension of horizons, and of classes, too.
+    bare = np.linspace(0.1, 0.9, 24).reshape(2, 4, 3)
+    for settings in ({"horizons": 2}, {"classes": ["a", "b"]}):
+        found = cw.reference(bare, X, **settings).draws(X)
+        assert (found[..., -1] == bare.reshape(8, 3)).all()
+    # Times of events, of which draws say whether a row is alive.
+    times = np.array([[1.0, 2.0, 3.0], [3.0, 5.0, 9.0]])
+    alive = times[..., None] > np.array([1.5, 4.0])
+    for draws in (alive, alive.astype(int)):
+        found = cw.reference(draws, X, horizons=[1.5, 4])
+        assert found.draws(X).tolist() == [[[0.5, 0.0], [1.0, 0.5], [1.0, 0.5]]]
+        assert found.n_draws == 1 and not found.is_posterior
+    with refuses(InputError):
+        cw.reference(3 * alive, X, horizons=[1.5, 4])
     chains = cw.reference(np.full((2, 4, 3, 1), 0.5), X, horizons=2)
     assert chains.draws(X).shape == (8, 3, 1)
     np.testing.assert_array_equal(one.predict(X), 0.5)

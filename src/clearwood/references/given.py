@@ -25,16 +25,18 @@ class GivenDraws(Reference):
 
     Rows are identified by the values of their cells, in any order.
 
-    Integer draws are draws of labels or of counts. They include the variation of an
-    observation, which a reference adds itself, so that their mean is the only draw, and
-    rows with equal cells share it. Draws of probabilities or rates are better.
+    Integer draws are draws of labels or of counts or, with horizons, of 1 while a row
+    is alive and 0 after its event. They include the variation of an observation, which
+    a reference adds itself, so that their mean is the only draw, and rows with equal
+    cells share it. Draws of probabilities or rates are better.
 
     Parameters
     ----------
     values : array-like of shape (n_draws, n_samples) or (n_draws, n_samples, n_outputs)
         Means or rates; or class probabilities, of two classes those of the second one
         suffice; or labels or counts, as integers; or probabilities of survival beyond
-        each horizon. Chains may be a further dimension before these.
+        each horizon, of one horizon without a dimension of its own, too. Chains may be
+        a further dimension before these.
     X : array-like or frame of shape (n_samples, n_features)
         The rows, in the order of ``values``.
     n_draws : int, optional
@@ -80,18 +82,29 @@ class GivenDraws(Reference):
         values = np.asarray(unwrapped(values))
         self.horizons, self.time_unit = times_of(horizons, time_unit)
         has_outputs = classes is not None or bool(self.horizons)
-        if values.ndim == (4 if has_outputs else 3):
+        n_rows, given = count_rows(X), values.shape
+        # Of one horizon, or two classes, outputs may have no dimension.
+        is_bare = values.ndim == 3 and values.shape[1] != n_rows == values.shape[2]
+        if values.ndim == (4 if has_outputs and not is_bare else 3):
             values = values.reshape(-1, *values.shape[2:])
         if values.ndim < 2 or not len(values):
             raise InputError(
                 f"Draws have shape {values.shape}; expected (n_draws, n_samples), or "
                 "(n_draws, n_samples, n_outputs) with classes or horizons."
             )
-        n_rows, self.n_draws = count_rows(X), n_draws or len(values)
+        self.n_draws = n_draws or len(values)
         if values.shape[1] != n_rows == len(values):
             raise InputError(
                 f"Draws have shape {values.shape}, with rows of X first; expected "
                 "draws first: pass numpy.swapaxes(draws, 0, 1)."
+            )
+        if values.shape[1] != n_rows:
+            raise InputError(
+                f"Draws have shape {given}, and X has {n_rows} rows; expected shape "
+                f"(n_draws, {n_rows}), or, with chains first, (n_chains, n_draws, "
+                f"{n_rows}). Draws of probabilities have one further dimension at the "
+                "end: pass classes=[...] for those of classes, horizons=[...] for "
+                "those of survival."
             )
         if self.n_draws > len(values):
             raise InputError(
@@ -103,10 +116,12 @@ class GivenDraws(Reference):
         self.description = f"{self.n_draws} draws at {n_rows} rows"
         self.features = columns_read_by(None, X)
         are_outcomes = values.dtype.kind in "biu" and task != "regression"
-        are_outcomes &= not self.horizons
-        if are_outcomes:
+        if are_outcomes and self.horizons:
+            values, kind = _mean_of_indicators(values), "survival"
+        elif are_outcomes:
             values, classes = _mean_of_outcomes(values, classes, task)
             kind = "counts" if classes is None else "labels"
+        if are_outcomes:
             self.description = (
                 f"mean of {self.n_draws} draws of {kind} at {n_rows} rows"
             )
@@ -159,6 +174,17 @@ class GivenDraws(Reference):
     def noise_variance(self, X: Any) -> np.ndarray:
         """Noise variance as passed; see :meth:`Reference.noise_variance`."""
         return self.noise[:, self._look_up(X)]
+
+
+def _mean_of_indicators(values: np.ndarray) -> np.ndarray:
+    """Mean of draws of 1 while a row is alive and 0 after its event."""
+    if not np.isin(values, [0, 1]).all():
+        raise InputError(
+            f"The draws are integers from {values.min()} to {values.max()}; with "
+            "horizons expected probabilities of survival, or 1 beyond a horizon and 0 "
+            "after the event. Of draws of times pass draws[..., None] > horizons."
+        )
+    return values.mean(axis=0, keepdims=True)
 
 
 def _mean_of_outcomes(values: np.ndarray, classes: Any, task: str | None) -> Any:
