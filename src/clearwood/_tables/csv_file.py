@@ -187,7 +187,7 @@ def listed(shown: Sequence[Any], n: int, what: str) -> str:
     return f"{what}{'s' * (n != 1)} {', '.join(few)}{more}"
 
 
-def reason_of(error: Exception) -> str:
+def reason_of(error: BaseException) -> str:
     """Reason why a file cannot be read, in one line."""
     strerror = error.strerror if isinstance(error, OSError) else None
     return strerror or " ".join(str(error).split()).rstrip(".")

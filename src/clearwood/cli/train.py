@@ -151,5 +151,5 @@ def train(name: str, split: Split, seed: int, jobs: int | None, **settings: Any)
         return fit_to_table(model, split.X, split.y)
     except ValueError as error:
         raise InputError(
-            f"Cannot train {name} on this table: {reason_of(error)}."
+            f"Cannot train {name} on this table: {reason_of(error.__cause__ or error)}."
         ) from error

@@ -46,6 +46,7 @@ from clearwood.ensembles.read import needs_fit
 from clearwood.ensembles.statistics import ORDER, quantile_level, statistic_of_model
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.outcomes import OUTCOMES, Outcome, outcome_of
+from clearwood.outcomes.effect import EffectScores
 from clearwood.outcomes.survival import is_survival
 from clearwood.rules.several_targets import shapes_outputs
 from clearwood.simplifiers import METHODS
@@ -272,6 +273,9 @@ def _check_task(model: Any, y: Any) -> None:
     elif shapes_outputs(y):
         what = "several targets"
         remedy = "one target at a time, with lambda X: model.predict(X)[:, j] as model"
+    elif isinstance(y, EffectScores):
+        what = "effects"
+        remedy = 'the rules of simplify(model, X, y, task="effect", ...) by evaluate'
     elif quantile_level(known) is not None:
         what, remedy = known, "the rules of simplify(model, X, y) by evaluate"
     else:

@@ -250,14 +250,15 @@ class Frontier(Result):
 
     def heading(self) -> list[str]:
         """Summary of the comparison: data, model and the short answer."""
-        kind = self.outcome.error
+        is_order = self.scoring == OF_MODEL
+        kind = "mean squared difference" if is_order else self.outcome.error
         own = with_spread(self.model_error, self.model_error_se)
         lines = [
             f"{self.model}: {self.task}, {self.n_rows:,} rows, {self.n_folds} "
             f"cross-validation folds, {self.n_refits} bootstrap refits, "
             f"{self.seconds:.0f} seconds",
             ORDERED
-            if self.scoring == OF_MODEL
+            if is_order
             else f"{kind} of the model {own}"
             + ("" if self.model_refitted else f"; {SEEN}"),
         ]

@@ -85,7 +85,7 @@ def fit_afresh(
         except Exception as error:  # LightGBM's and CatBoost's are no ValueError.
             raise InputError(
                 f"Fitting the {type(model).__name__} to {len(rows):,} of {len(y):,} "
-                f"rows failed: {' '.join(str(error).split())}"
+                f"rows failed: {' '.join(str(error.__cause__ or error).split())}"
             ) from error
         fitted.append(one)
         # Where rules may choose their own thresholds, only from the rows of the fit.

@@ -143,6 +143,11 @@ def decisions(
                 "model; leave model out."
             )
         return _of_model(predictor, X, y, sample_weight, pos_label, threshold)
+    if alone and callable(result):
+        raise InputError(
+            f"result is {type_text(result)}, which may predict anything; pass a fitted "
+            "model of classes or values, or the rules of simplify(model, X, y)."
+        )
     rules = rules_of(result, "result")
     check_errors(rules)
     if model is None:

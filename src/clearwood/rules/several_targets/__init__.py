@@ -174,7 +174,7 @@ class MultiOutputRules(Storable, Result):
         return values[self.apply(X)]
 
     def evaluate(
-        self, X: Any, Y: Any = None, *, model: Any = None
+        self, X: Any, Y: Any = None, *, model: Any = None, groups: Any = None
     ) -> MultiOutputScores:
         """Score the rules of each target, see :meth:`RuleSet.evaluate`.
 
@@ -186,11 +186,18 @@ class MultiOutputRules(Storable, Result):
         model : model, callable, path, or array-like or frame like Y, optional
             The model that the rules approximate, its file, or its predictions, for
             ``fidelity``.
+        groups : None
+            Only for a ranking score, which is a single target.
 
         Returns
         -------
         MultiOutputScores
         """
+        if groups is not None:
+            raise InputError(
+                "groups is for a ranking score, and these rules predict several "
+                f"targets, {list(self.targets)}; leave groups out."
+            )
         predicted = model
         if isinstance(model, str | Path) or predicts(model):
             # As in the fit, in the order of the columns, whatever their names.
