@@ -193,16 +193,16 @@ def test_with_a_single_cause_both_curves_are_equal(rows):
     np.testing.assert_allclose(own.variance[some], known.variance[some], rtol=1e-6)
 
 
-@given(COMPETING, st.integers(1, 8))
-def test_pseudo_values_are_the_influence_on_the_incidence(rows, horizon):
+@given(COMPETING, st.integers(1, 8), st.integers(1, 2))
+def test_pseudo_values_are_the_influence_on_the_incidence(rows, horizon, cause):
     time, event = np.array(rows).T
     weight = np.ones(len(time))
-    found = pseudo_values(time, event, weight, [horizon])
-    first = incidence(time, event, weight, 1, horizon)
+    found = pseudo_values(time, event, weight, [horizon], cause)
+    first = incidence(time, event, weight, cause, horizon)
     assert found.mean() == pytest.approx(1 - first)
     for i, value in enumerate(found):
         more = weight + 1e-6 * (np.arange(len(time)) == i)
-        slope = (incidence(time, event, more, 1, horizon) - first) / 1e-6
+        slope = (incidence(time, event, more, cause, horizon) - first) / 1e-6
         assert value == pytest.approx(1 - first - len(time) * slope, abs=1e-3)
 
 

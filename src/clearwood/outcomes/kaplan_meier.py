@@ -144,12 +144,16 @@ def at_times(
 
 
 def pseudo_values(
-    time: np.ndarray, event: np.ndarray, weight: np.ndarray, horizons: Sequence[float]
+    time: np.ndarray,
+    event: np.ndarray,
+    weight: np.ndarray,
+    horizons: Sequence[float],
+    cause: int = 1,
 ) -> np.ndarray:
     """Pseudo-values of the mean survival probability at some horizons.
 
     The influence of each row on the Kaplan-Meier estimate (infinitesimal jackknife);
-    with several causes of events, on one minus the cumulative incidence of the first.
+    with several causes of events, on one minus the cumulative incidence of one of them.
     Their mean is the estimate. If censoring does not depend on the features, their
     conditional means are survival probabilities, so that they are values for a
     regression (Andersen, Klein and Rosthøj, 2003). Without censoring they are 1 for a
@@ -161,7 +165,7 @@ def pseudo_values(
     >>> pseudo_values(time, event, np.ones(4), [2.0]).round(12) + 0.0
     array([0., 0., 1., 1.])
     """
-    sets, total = _risk_sets(time, event, weight), np.zeros(len(time))
+    sets, total = _risk_sets(time, event, weight, cause), np.zeros(len(time))
     incidence, left = np.cumsum(sets.step), _inverse(sets.left)
     had = np.flatnonzero((event > 0) & (weight > 0))
     for horizon in horizons:
@@ -172,7 +176,7 @@ def pseudo_values(
         row = at_times(sets.times, followed, np.minimum(time, horizon), 0.0)
         died = had[time[had] <= horizon]
         place = np.searchsorted(sets.times, time[died])
-        row[died] += (event[died] == 1) * (sets.before / sets.at_risk)[place]
+        row[died] += (event[died] == cause) * (sets.before / sets.at_risk)[place]
         row[died] -= (later * left)[place]
         total += 1.0 - last - row
     return total / len(horizons)
@@ -370,7 +374,7 @@ def curve_of(
     event: np.ndarray,
     rows: np.ndarray,
     weight: np.ndarray,
-    counts: float,
+    counts: float | np.ndarray,
     horizons: Sequence[float],
     n_causes: int = 1,
 ) -> SurvivalCurve:
@@ -384,20 +388,20 @@ def curve_of(
         The rows that the rule predicts.
     weight : ndarray of shape (n_rows,)
         Weights of the estimate, which others may have, too.
-    counts : float
+    counts : float, or ndarray of shape (n_causes,)
         Number of rows of a random sample whose estimate is as uncertain.
     horizons : sequence of float
     n_causes : int
     """
     until = float(time[rows].max()) if rows.any() else 0.0
-    curves = []
+    curves, counts = [], np.broadcast_to(counts, n_causes)
     for cause in range(1, n_causes + 1):
         steps = (
             kaplan_meier(time, event, weight)
             if n_causes == 1
             else aalen_johansen(time, event, weight, cause)
         )
-        times, survival, error = _thinned(steps, counts, horizons)
+        times, survival, error = _thinned(steps, counts[cause - 1], horizons)
         n_events = int(((event == cause) & rows).sum())
         number = cause if n_causes > 1 else 0
         curves.append(SurvivalCurve(times, survival, error, n_events, until, number))

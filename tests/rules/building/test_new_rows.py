@@ -38,6 +38,7 @@ from clearwood.rules.building.new_rows import (
     with_expectations,
     with_slope,
 )
+from clearwood.rules.building.rule_curves import counts_by_cause
 
 SPACE = FeatureSpace.numeric(1)
 BINS = FeatureBins.from_splits(SPACE, feature=[0, 0], cut=[2.5, 6.5])
@@ -325,3 +326,45 @@ def test_what_is_expected_is_kept_and_checked():
         )
     with pytest.raises(InputError, match="expected"):
         RuleSum((), Rule((), 1.0, statistics=RuleStatistics(expected=0.5)), SPACE)
+
+
+def test_of_several_causes_only_what_follows_the_first_was_selected():
+    """Groups of largest mean of the first value: 10 rows each, the best of 8."""
+    rng, r = np.random.default_rng(0), -0.6
+    values = rng.standard_normal((2, 5000, 8, 10))
+    values[1] = r * values[0] + math.sqrt(1 - r**2) * values[1]
+    means = values.mean(axis=3)
+    best = np.take_along_axis(means, means[:1].argmax(axis=2)[..., None], axis=2)
+    first, second = 1 / (best**2).mean(axis=(1, 2))
+    everyone = values.reshape(2, -1)
+    ones = np.ones(everyone.shape[1])
+    found = counts_by_cause(everyone, ones, ones, 1.0, first, 10.0)
+    assert found == pytest.approx([first, second], rel=0.03)
+    assert first < 4.5 < 6 < second < 10
+
+
+def test_counts_by_cause_are_those_of_the_formula():
+    rng, own = np.random.default_rng(1), 0.7
+    values = rng.standard_normal((2, 40))
+    values[1, :10] += 2
+    rows, weight = np.zeros(40), rng.uniform(0.5, 1.5, 40)
+    rows[:10] = weight[:10]
+    pooled = own * rows / rows.sum() + (1 - own) * weight / weight.sum()
+    cov = np.cov(values, aweights=pooled, ddof=0)
+    square = cov[0, 1] ** 2 / (cov[0, 0] * cov[1, 1])
+    means = [np.average(values[1], weights=w) for w in (rows, weight)]
+    bias = (1 - own) ** 2 * ((means[0] - means[1]) ** 2 / cov[1, 1] - 1 / 9)
+    assert bias > 0.05
+    second = 1 / (square / 4 + (1 - square) * (1 / 9 + bias))
+    found = counts_by_cause(values, rows, pooled, own, 4.0, 9.0)
+    assert found == pytest.approx([4.0, second])
+    # Own rows as the others: no bias, in place of a negative one.
+    (_, second) = counts_by_cause(values, weight, weight, own, 4.0, 9.0)
+    cov = np.cov(values, aweights=weight, ddof=0)
+    square = cov[0, 1] ** 2 / (cov[0, 0] * cov[1, 1])
+    assert second == pytest.approx(1 / (square / 4 + (1 - square) / 9))
+    # Without variance of a cause, or rows of the rule, all causes are as uncertain.
+    constant = np.array([values[0], 0 * values[0]])
+    found = counts_by_cause(constant, rows, pooled, own, 4.0, 9.0)
+    assert found == pytest.approx([4, 4])
+    assert counts_by_cause(values, 0 * rows, weight, own, 4.0, 0.0).tolist() == [4, 4]

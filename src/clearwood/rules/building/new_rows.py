@@ -284,7 +284,7 @@ def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> 
     # Number of rows whose mean is as uncertain.
     counts = 1 / (product(shrinkage.weight, 1 / counts) + _relative(differ, variance))
     if training.times is not None:
-        return with_curves(rules, training, own, counts)
+        return with_curves(rules, training, own, counts, rows)
     if training.outcome.estimates_truth:
         return with_true_estimates(rules, training, own, counts)
     pooled = rows / np.where(own > 0, own, np.inf)
