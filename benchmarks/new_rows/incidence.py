@@ -13,7 +13,7 @@ from sksurv.ensemble import RandomSurvivalForest
 import clearwood as cw
 from benchmarks._study import Study, arguments, markdown_table
 
-HORIZONS, N_TRAIN, N_TRUE, SEEDS = (0.25, 0.5, 1.0), 600, 20_000, 30
+HORIZONS, N_TRAIN, N_TRUE, SEEDS = (0.25, 0.5, 1.0), 600, 20_000, 20
 LEAST_AT_RISK = 10
 CENSORED = {
     "survival": {"20 %": 0.09, "50 %": 0.4, "80 %": 1.9},
