@@ -67,8 +67,8 @@ min_samples_leaf, exclude_features, round_thresholds, verbose, random_state
     >>> print(ProjectedTreeSurvival(ref, random_state=0).fit(X).rules_)
     1. if x0 <= 0.5
        then survival 82 % [77, 86] at 1, 67 % [60, 73] at 2  (87 rows, agreement 1)
-    2. otherwise survival 37 % [28, 46] at 1, 14 % [8, 21] at 2, median 0.701  (113 rows,
-         agreement 1)
+    2. otherwise survival 37 % [28, 46] at 1, 14 % [8, 21] at 2, median 0.701  (113
+         rows, agreement 1)
     """
 
     _task = "survival"
