@@ -208,7 +208,7 @@ def test_files_and_sql_hold_the_curves(found, data, tmp_path):
     cw.save(found, tmp_path / "found.json")
     loaded = cw.load(tmp_path / "found.json")
     about = cw.check(tmp_path / "found.json").facts
-    assert about["predicts"] == "survival at 1 and 3 years"
+    assert about["predicts"].endswith("at 1 and 3 years")
     assert loaded.rules_ == rules
     assert loaded.evaluate(*data[:2]) == found.evaluate(*data[:2])
     query = rules.to_sql("duckdb", table="X", probabilities=True)
@@ -261,7 +261,7 @@ def test_agreement_is_that_with_the_mean_survival(found, data, forest):
     fidelity = found.rules_.evaluate(X, model=found.ensemble_).fidelity
     assert fidelity == pytest.approx(1 - off)
     scores = found.rules_.evaluate(*data[:2])
-    assert str(scores).startswith("mean squared error of pseudo-values 0.")
+    assert "error of pseudo-values 0." in str(scores)
     assert "error_name" not in scores.as_dict()
 
 
