@@ -162,6 +162,13 @@ def test_a_page_shows_the_observed_curves(weibull, fitted, tmp_path):
     cw.report(fitted, tmp_path / "page.html", X=X, y=y)
     page = (tmp_path / "page.html").read_text()
     assert "of the draws" in page and "Kaplan-Meier" in page
+    # Intervals are those of the draws, and errors those of the rows are not shown.
+    assert "a credible interval" in page and "Survival at time, years" in page
+    for rule in fitted.rules_:
+        words = fitted.rules_.outcome.words_of(rule)
+        assert f'data-label="then">{words}' in page
+    assert 'data-label="SD"' not in page and "mean in" not in page
+    assert f"axes of {fitted.rules_.outcome.heading('survival')}, and" in page
     for rows in (leaf == 0, leaf == 1):
         assert f"{rows.sum()} rows, {y['event'][rows].sum()} events" in page
     kept = cw.projection.LeavesDisplay.from_estimator(fitted, label=2.0)

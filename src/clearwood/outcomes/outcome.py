@@ -307,10 +307,11 @@ class Outcome(ABC):
         parts = []
         if not math.isnan(known.agreement_assigned):
             parts.append(f"agreement {r2_text(unrounded(known.agreement_assigned))}")
+        name = self.heading(self.shown_name)
         if known.is_expected:
-            parts.append(f"{self.shown_name} {self.expected_text(known)}")
+            parts.append(f"{name} {self.expected_text(known)}")
         elif self.interval_text(known):
-            parts.append(f"{self.shown_name} in {self.interval_text(known)}")
+            parts.append(f"{name} in {self.interval_text(known)}")
         if not math.isnan(known.std):
             parts.append(f"SD {short_text(known.std)}")
         return parts

@@ -83,7 +83,8 @@ def summarize(
     -------
     dict
         Keys ``title``, ``version``, ``target``, ``facts``, ``verdict``, ``warning``,
-        ``rules``, ``as_found``, ``row``, ``survival``, ``scores``, ``decisions``,
+        ``rules``, ``as_found``, ``row``, ``survival``, ``interval`` (the
+        key of its explanation), ``scores``, ``decisions``,
         ``failures``, ``path``, ``history``, ``settings``, ``words``, ``family`` (the
         record of the result's class, see :func:`clearwood.families.section_of`) and
         ``section`` (its content, also under ``family.name``); ``as_found`` (the rules
@@ -182,6 +183,7 @@ def summarize(
         "section": content,
         "scores": scores,
         "survival": survival,
+        "interval": "draws" if survival and survival["of_draws"] else "interval",
         "decisions": summarize_decisions(rules, table, pos_label, threshold),
         "failures": failures,
         # A section reports its sizes itself.

@@ -20,6 +20,13 @@ WORDS = {
         "Uncertainty of the estimate before them, due to the number of rows: of all "
         "such intervals, 95 % contain the value of the whole population.",
     ),
+    "draws": (
+        "Brackets: 95 % interval",
+        "Of predictions, the central 95 % of the draws of the reference: if it is a "
+        "posterior distribution, a credible interval. Of observed survival, the "
+        "uncertainty due to the number of rows: of all such intervals, 95 % contain "
+        "the value of the whole population.",
+    ),
     "otherwise": ("Otherwise", "The prediction for rows that satisfy no rule."),
     "log-odds": (
         "Log-odds",
@@ -108,7 +115,7 @@ def _used(page: dict[str, Any]) -> Iterable[str]:
     """Keys of the terms that the page uses beside names of columns."""
     scores, decisions = page["scores"], page["decisions"]
     if scores is not None or page["rules"]["is_expected"]:
-        yield "interval"
+        yield page["interval"]
     if page["rules"]["default_text"] == "otherwise":
         yield "otherwise"
     if page["rules"]["task"] == "classification" and not page["rules"]["has_quality"]:

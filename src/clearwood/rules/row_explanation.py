@@ -113,7 +113,7 @@ class Explanation(Result):
     Attributes
     ----------
     target : str
-        Name of the target.
+        Name of the target; for survival, with the horizons of its mean.
     prediction : float, or a class label
         Prediction of the rules.
     rule : int or None
@@ -343,7 +343,7 @@ def _explain_row(
     has_changes = bool(rules.classes) or rule is not None
     own = None if rule is None else rules[rule - 1]
     return Explanation(
-        rules.target,
+        rules.outcome.heading(rules.target),
         rules.predictions_by(matches).tolist()[0],
         rule,
         tuple(tried[:rule]),

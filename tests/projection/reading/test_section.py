@@ -1,6 +1,7 @@
 """What pages say of projections: every number by hand, on the rows handed in."""
 
 import copy
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from clearwood.projection import split_posterior
 from clearwood.projection.reading.coefficients import section as linear_section
 from clearwood.projection.reading.scores import compare_with_reference, remarks_on
 from clearwood.projection.reading.section import model_of, section
+from clearwood.projection.reading.size_chart import held_out_measure
 from clearwood.projection.sizes import SizePath
 from clearwood.references import GivenDraws
 from clearwood.reporting import summarize
@@ -495,3 +497,13 @@ def test_an_explanation_of_one_prediction_does_not_say_how_sure_it_is(rows, tmp_
     )  # fmt: skip
     found = cw.explain_local(trees, X.iloc[0], n_neighbours=64)
     same_lines(dict(summarize(found)["local"]["facts"])["Prediction of the reference"])
+
+
+def test_names_of_near_levels_are_in_one_place():
+    losses = {"held_out": np.array([1.0, 1e-14]), "standard_error": None}
+    for tolerance, names in {
+        0.5: ["equal to the reference", "least loss + 0.5"],
+        0.01: ["equal to the reference, least loss + 0.01", ""],
+    }.items():
+        path = SimpleNamespace(**losses, least_loss=0.0, tolerance=tolerance)
+        assert [name for _, name in held_out_measure(path).levels] == names

@@ -109,7 +109,8 @@ def test_explanations_state_the_incidences(found, tmp_path):
     cw.report(found, page, X=X, y=y, row=X.iloc[[0]])
     text = page.read_text(encoding="utf-8")
     assert f"<p>{explained.words}</p>" in text
-    assert f"then mean {found.rules_.target} at 1 and 3" in text
+    assert f'data-label="then">{explained.words}' in text
+    assert f"mean {found.rules_.target} at 1 and 3: " in text
     assert "then survival" not in text
     assert "Observed incidences" in text and "Observed survival" not in text
 

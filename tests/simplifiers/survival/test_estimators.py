@@ -260,6 +260,12 @@ def test_agreement_is_that_with_the_mean_survival(found, data, forest):
     off = ((mean - found.predict(X)) ** 2).mean() / mean.var()
     fidelity = found.rules_.evaluate(X, model=found.ensemble_).fidelity
     assert fidelity == pytest.approx(1 - off)
+    described = str(found.rules_.described_on(*data[:2])).replace("\n     ", " ")
+    named = "mean survival at 1 and 3 years"
+    assert described.count(f"{named} in [") == found.rules_.n_rules
+    assert f"then {named} &" in found.rules_.to_latex()
+    assert f"Predicts '{named}'" in found.rules_.to_python()
+    assert found.rules_.explain(X[:1]).title.startswith(f"{named}: ")
     scores = found.rules_.evaluate(*data[:2])
     assert "error of pseudo-values 0." in str(scores)
     assert "error_name" not in scores.as_dict()

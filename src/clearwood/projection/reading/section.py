@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 
 from clearwood._estimators import take_rows
 from clearwood._html.disclosure import FEW, OfRows
+from clearwood._words import numbers
 from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text, short_text
 from clearwood._words.sentences import sentences
 from clearwood.exceptions import InputError
-from clearwood.outcomes.survival import survival_of
+from clearwood.outcomes.survival import Survival, survival_of
 from clearwood.projection.estimators import ProjectedTree
 from clearwood.projection.evaluation.split_posterior import split_posterior
 from clearwood.projection.leaves import ROWS_OF_ALL, Leaves
@@ -273,7 +275,8 @@ def _quantity(predictive: PredictiveDraws, rules: RuleSet) -> str:
     if rules.classes:
         return "Probability"
     if rules.outcome.horizons:
-        return "Survival at time"
+        unit = cast(Survival, rules.outcome).time_unit
+        return f"Survival at time{f', {unit}' * bool(unit)}"
     is_rate = predictive.noise is None
     return f"Rate of {rules.target}" if is_rate else f"Mean {rules.target}"
 
@@ -301,12 +304,10 @@ def _predictions(
         shown = [k for k in order.tolist() if mean[k] >= min(LEAST_SHOWN, mean.max())]
         if draws.shape[1] == 2:
             return [{"label": "", **_summary(draws[:, 1], percent_text)}]
+        named = [(k, prediction_text(rules.classes[k])) for k in shown]
         return [
-            {
-                "label": prediction_text(rules.classes[k]),
-                **_summary(draws[:, k], percent_text),
-            }
-            for k in shown
+            {"label": label, **_summary(draws[:, k], percent_text)}
+            for k, label in named
         ]
     one = predictive.take(np.array([i]))
     low, high = (float(one.quantile(end)[0]) for end in ENDS)
@@ -326,12 +327,12 @@ def _predictions(
 def _summary(draws: np.ndarray, shown: Any) -> dict[str, Any]:
     """Mean over draws, their central 90 % interval, and standard deviation."""
     low, high = np.quantile(draws, ENDS)
-    std = float(draws.std())
-    digits = percent_text if shown is percent_text else lambda v: short_text(v, 2)
+    if shown is percent_text and low < high:
+        shown = partial(numbers.share_text, decimals=numbers.share_decimals(low, high))
     return {
         "mean": shown(float(draws.mean())),
         "interval": f"{shown(float(low))} to {shown(float(high))}",
-        "epistemic": digits(std),
+        "epistemic": short_text(float(draws.std()), 2),
         "aleatoric": None,
         "observation": None,
     }

@@ -16,6 +16,10 @@ from clearwood.projection.sizes import SizePath, Words
 
 LOSS = 0.1
 """Loss in nats whose meaning is explained where none is tolerated."""
+DECIMALS = 12
+"""Decimals of a loss beyond which it is rounding error."""
+NEAR = 0.12
+"""Distance of two levels, as a share of the height, whose names would overlap."""
 
 
 class Measure(NamedTuple):
@@ -61,7 +65,10 @@ def held_out_measure(path: SizePath) -> Measure | None:
     levels: tuple[tuple[float, str], ...] = ((0.0, "equal to the reference"),)
     if path.tolerance is not None:
         most = path.least_loss + path.tolerance
-        levels += ((most, f"least loss + {path.tolerance:g}"),)
+        name = f"least loss + {path.tolerance:g}"
+        if abs(most) < NEAR * np.ptp([*path.held_out, 0.0]):
+            levels, name = ((0.0, f"equal to the reference, {name}"),), ""
+        levels += ((most, name),)
     name = "Cross-validation in the fit: loss relative to the reference, nats per row"
     return Measure(name, "second", path.held_out, path.standard_error, levels)
 
@@ -187,9 +194,10 @@ def _lines(measures: list[Measure], path: SizePath, chosen: int) -> dict[str, An
         cells = [] if by_size else [short_text(float(path.complexity[i]))]
         for measure in measures:
             shown = percent_text if measure.percent else short_text
-            text = shown(float(measure.values[i]))
+            # Equal up to rounding is written as 0.
+            text = shown(round(float(measure.values[i]), DECIMALS) + 0.0)
             if measure.error is not None:
-                text += f" ± {shown(float(measure.error[i]))}"
+                text += f" ± {shown(round(float(measure.error[i]), DECIMALS))}"
             cells.append(text)
         rows.append({"size": size, "is_chosen": size == chosen, "cells": cells})
     names = [] if by_size else [path.measure.capitalize()]

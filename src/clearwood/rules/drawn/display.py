@@ -120,7 +120,8 @@ class TreeDisplay(Display):
         ]
         if not tree.classes:
             low, high = tree.ends
-            axes = f"axes of values, and dots: from {low:.4g} to {high:.4g}"
+            name = printable(tree.target)
+            axes = f"axes of {name}, and dots: from {low:.4g} to {high:.4g}"
             keys = [Key(axes, "full c0", COLOURS[0])]
         n_leaves = sum(node.rule is not None for node in tree.nodes)
         title = f"Tree of {n_leaves} leaves that predicts {printable(tree.target)}"

@@ -96,7 +96,7 @@ class DrawnTree:
     classes : tuple
         Class labels; empty in regression.
     target : str
-        Name of the target.
+        Name of the target, or of what is predicted of it.
     ends : (float, float)
         Smallest and largest predicted value; 0 and 1 in classification.
     has_way : bool
@@ -210,7 +210,8 @@ def draw_tree(result: Any, X: Any = None, y: Any = None, *, row: Any = None) -> 
     nodes = tuple(node for node in makes.nodes if node is not None)
     dots = rules.outcome.dots if y is not None else PREDICTED_DOTS
     dots = "" if rules.classes else dots.format(printable(target))
-    return DrawnTree(nodes, root, rules.classes, target, ends, row is not None, dots)
+    named = rules.outcome.heading(target)
+    return DrawnTree(nodes, root, rules.classes, named, ends, row is not None, dots)
 
 
 def _leaf_of(tree: Tree | RuleList, row: Any) -> int | None:

@@ -88,6 +88,8 @@ def column_words(
         words["Agreement"] = AGREEMENT[bool(rules.classes)]
     if rules.outcome.estimates_truth:
         words["Observed"] = OBSERVED
+    elif rules.outcome.horizons:
+        pass  # The curve, which is the prediction, has its own intervals.
     elif not rules.classes:
         words["SD"] = DEVIATION.format(ON_NEW_ROWS if is_expected else TOO_NARROW)
     elif is_expected:

@@ -83,12 +83,14 @@ def summarize_rules(
     # Some rules have no model to compare with, as those of a tree with a posterior.
     compared = [not math.isnan(rule.statistics.agreement) for rule in rules]
     has_agreement = judged and any(compared)
+    is_curve = any(rule.curve for rule in rules)
+    heading = "" if is_curve else rules.outcome.heading(target)
     return {
         "task": rules.task,
         "combine": rules.combine,
         "target": target,
         "caption": " ".join(filter(None, (caption, rules.statistic))),
-        "says": SAYS[rules.combine].format(rules.outcome.heading(target)),
+        "says": SAYS[rules.combine].format(heading).strip(),
         "words": column_words(rules, counted, has_agreement, is_expected),
         "is_linked": is_linked,
         "has_agreement": has_agreement,
@@ -124,7 +126,7 @@ def _line(rules: RuleSet, number: int | None, rule: Rule) -> dict[str, Any]:
     return {
         "number": number,
         "conditions": [c.text(rules.features) for c in rule.conditions],
-        "prediction": _prediction_text(rules, rule),
+        "prediction": outcome.words_of(rule) or rules.text_of(rule),
         "weight": number_text(rule.weight),
         "frequency": rule.frequency_text,
         **_known(known),
@@ -136,12 +138,6 @@ def _line(rules: RuleSet, number: int | None, rule: Rule) -> dict[str, Any]:
         "unlikely": _unlikely_text(rules, rule),
         "instead": _instead_text(rules, rule),
     }
-
-
-def _prediction_text(rules: RuleSet, rule: Rule) -> str:
-    if rules.outcome.estimates_truth:
-        return rules.outcome.words_of(rule)
-    return rules.text_of(rule)
 
 
 def _known(known: RuleStatistics) -> dict[str, Any]:
@@ -202,7 +198,7 @@ def line_bars(rules: RuleSet) -> list[dict[str, Any]]:
     shown = [rule for _, rule in rules.lines()]
     nothing = [None] * len(shown)
     added = nothing if rules.rules_predict else _added(shown, rules)
-    with_axis = rules.rules_predict and not rules.classes
+    with_axis = rules.rules_predict and not (rules.classes or rules.outcome.horizons)
     values = _values(shown) if with_axis else nothing
     most = max(rule.weight for rule in shown) or 1.0
     return [

@@ -54,7 +54,7 @@ def rules_to_latex(rule_set: RuleSet) -> str:
     """See :meth:`clearwood.RuleSet.to_latex`."""
     layout, heads = LAYOUT[rule_set.combine]
     goal = "" if rule_set.rules_predict else rule_set.outcome.added
-    goal += latex_text(printable(rule_set.target))
+    goal += latex_text(printable(rule_set.outcome.heading(rule_set.target)))
     about = "; their weighted average is predicted" * rule_set.has_weights
     lines = [
         comment(

@@ -103,7 +103,9 @@ def _head(rule_set: RuleSet) -> list[str]:
         "# A row is a mapping from feature names to values, such as a dict; a value "
         "that is",
         "# None, NaN or left out is missing.",
-        comment("#", f"Predicts {name_text(rule_set.target)}."),
+        comment(
+            "#", f"Predicts {name_text(rule_set.outcome.heading(rule_set.target))}."
+        ),
     ]
 
 
