@@ -179,6 +179,15 @@ def projected(make, classify, **settings):
     return make(reference, **settings).fit(numbers(), target(classify))
 
 
+def curves():
+    """A tree of survival at two horizons, from draws of an exponential model."""
+    rate = 0.2 + 0.3 * (numbers()["age"].to_numpy() > 50)
+    scale = np.array([0.8, 1.0, 1.3])[:, None]
+    draws = np.exp(-(rate * scale)[..., None] * [1.0, 3.0])
+    reference = cw.reference(draws, numbers(), horizons=[1, 3], time_unit="years")
+    return cw.ProjectedTreeSurvival(reference, **TREE).fit(numbers())
+
+
 def linear(**settings):
     reference = cw.reference(
         BayesianRidge(), numbers(), target(False), n_draws=3, random_state=0
@@ -288,6 +297,7 @@ CASES = {
         ),
         FEW,
     ),
+    "ProjectedTreeSurvival": (curves, FEW),
     "ProjectedRuleListClassifier": (
         lambda: projected(
             cw.ProjectedRuleListClassifier, True, alpha=0.001, max_rules=3

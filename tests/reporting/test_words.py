@@ -9,6 +9,7 @@ from tests.reporting.results import ROWS, Result, Step, Teacher, classes_rules
 from tests.reporting.results import numbers_rules as numbers
 from tests.wording import same_text
 
+import clearwood as cw
 from clearwood.reporting import report, summarize
 from clearwood.reporting.words import WORDS
 from clearwood.rules import (
@@ -56,6 +57,13 @@ def an_average():
     return RuleAverage(rules, Rule((), 1.0), FeatureSpace.numeric(1))
 
 
+def projected_curves():
+    X = np.arange(20.0).reshape(-1, 1)
+    rate = np.where(X[:, 0] > 9, 1.0, 0.2) * np.array([[0.8], [1.0], [1.2]])
+    reference = cw.reference(np.exp(-rate), X, horizons=[1])
+    return cw.ProjectedTreeSurvival(reference, n_leaf_nodes=2).fit(X)
+
+
 @pytest.fixture(scope="module")
 def fitted():
     rng = np.random.default_rng(0)
@@ -73,6 +81,7 @@ CASES = {
     "a sum": (a_sum(), {"X": [[36.0], [38.0]]}),
     "an average": (an_average(), {}),
     "a mixture": (Result(classes_rules(), HISTORY), {}),
+    "curves of draws": (projected_curves(), {"X": np.arange(20.0).reshape(-1, 1)}),
 }
 
 
