@@ -302,7 +302,8 @@ class RuleSet(Editable, Exportable, Storable, Result):
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         times : array-like of shape (n_times,)
-            Beyond the last time of the rows of a rule, the curve is constant.
+            A Kaplan-Meier curve is constant beyond the last time of the rows of the
+            rule; a curve of draws is NaN after the last horizon.
 
         Returns
         -------

@@ -44,9 +44,11 @@ def with_curves(
     times: np.ndarray = real.times  # type: ignore[assignment]
     time, event = times["time"], causes_of(times)
     n_causes, ones = cast(Survival, training.outcome).n_causes, np.ones(len(times))
-    values = np.array(
-        [pseudo_values(time, event, ones, horizons, k + 1) for k in range(n_causes)]
-    )
+    values = np.empty((n_causes, 0))
+    if counts is not None:
+        values = np.array(
+            [pseudo_values(time, event, ones, horizons, k + 1) for k in range(n_causes)]
+        )
     curves = []
     for j in range(rules.n_rules):
         rows = (assigned == j) & (real.weight > 0)
@@ -112,7 +114,7 @@ def counts_by_cause(
     apart = values - mean[:, None]
     variance = np.average(apart**2, axis=1, weights=weight)
     shared = np.average(apart * apart[0], axis=1, weights=weight) ** 2
-    # Without variance nothing tells the causes apart.
+    # Without variance, the correlation is taken as 1.
     some = np.where(variance > 0, variance, np.inf)
     square = np.where(variance * variance[0] > 0, shared / (some * some[0]), 1.0)
     # Pooled means are nearer to those of all rows than own ones, by the bias.
