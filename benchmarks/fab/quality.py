@@ -4,7 +4,7 @@ Usage: python -m benchmarks.fab.quality [--quick] [--fresh]
 
 Per data set, ensemble and split: the ensemble is trained, FAB explains it with its
 default settings, prints the regions of its components as they are, and these
-shortened as long as no training row is told something else, and scored on test rows.
+shortened as far as no training prediction changes. All are evaluated on test rows.
 """
 
 import time
@@ -22,14 +22,13 @@ REGIONS = {"rules": "regions", "min_samples_leaf": 1}
 TEXT = """\
 Mean and standard deviation over random splits. Error: share of wrong classes, or mean
 squared error, on test rows, of the printed rules, of the soft posterior
-(`predict_soft`), of the ensemble, and of always saying the majority class or the mean
-of the training rows. Fidelity: share of equal classes, or R2, of printed rules against
+(`predict_soft`), of the ensemble, and of the majority class or the mean of the
+training rows. Fidelity: share of equal classes, or R2, of printed rules against
 ensemble on test rows. Lines: rules printed, `otherwise` included. K: components of the
-fit. Coverage: share of test rows that a rule other than `otherwise` holds. Overlap:
-mean number of such rules per test row. L: distinct statements. Seconds: all 20
-restarts, in five folds as well for the numbers on new rows, reading the ensemble and
-printing, not training it. Settings: 20 restarts, at
-most 10 lines, fitted to what the ensemble predicts."""
+fit. Coverage: share of test rows that satisfy a rule other than `otherwise`. Overlap:
+mean number of such rules per test row. L: distinct statements. Seconds: reading the
+ensemble, 20 restarts and printing; not training the ensemble, nor cross-fitting, as the
+fits have no labels. Settings: at most 10 lines, fitted to the ensemble's predictions."""
 
 COLUMNS = {
     "lines": ("lines", 1),
@@ -84,10 +83,10 @@ def scores(name, kind, split):
     for method, settings in {"default": {}, "regions": REGIONS}.items():
         fab = make(model, random_state=split, **settings)
         begin = time.perf_counter()
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as raised:
             warnings.simplefilter("always")
-            fab.fit(X_train, y_train)
-        fitted[method] = fab, fab.rules_, len(caught), time.perf_counter() - begin
+            fab.fit(X_train)
+        fitted[method] = fab, fab.rules_, len(raised), time.perf_counter() - begin
     fab, rules, *rest = fitted["regions"]
     short = shortened(rules, fab.ensemble_.encode(X_train))
     fitted["regions, shortened"] = fab, short, *rest
@@ -126,10 +125,10 @@ def shortened(rules, encoded):
         encoded,
     )
     for rule, conditions in zip(rules.rules, shorter):
-        caught = free & matches_all(conditions, encoded)
-        if caught.any():
+        decided = free & matches_all(conditions, encoded)
+        if decided.any():
             kept.append(replace(rule, conditions=conditions))
-        free &= ~caught
+        free &= ~decided
     return replace(rules, rules=tuple(kept))
 
 

@@ -68,8 +68,9 @@ def estimator(case, name, **settings):
 
 
 def along_path(case, name, **settings):
-    """All sizes from the path of one fit."""
-    rules = estimator(case, name, **settings).fit(case.X, case.y)
+    """All sizes from the path of one fit, without labels and so without cross-fitting:
+    the rules are the same."""
+    rules = estimator(case, name, **settings).fit(case.X)
     answers = [of_rules(case, found) for found in rules.path_]
     return {size: longest(answers, size) for size in SIZES}
 
@@ -99,7 +100,7 @@ def _fab(key, size, rules):
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that the rules are poor is seen below
-        return fab.fit(case.X, case.y)
+        return fab.fit(case.X)  # as above, without labels
 
 
 def fab_regions(case, key):
