@@ -28,7 +28,7 @@ ensemble on test rows. Lines: rules printed, `otherwise` included. K: components
 fit. Coverage: share of test rows that satisfy a rule other than `otherwise`. Overlap:
 mean number of such rules per test row. L: distinct statements. Seconds: reading the
 ensemble, 20 restarts and printing; not training the ensemble, nor cross-fitting, as the
-fits have no labels. Settings: at most 10 lines, fitted to the ensemble's predictions."""
+fits have no labels. Settings: at most 10 lines, fitted to the predictions."""
 
 COLUMNS = {
     "lines": ("lines", 1),
