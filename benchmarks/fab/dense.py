@@ -1,8 +1,8 @@
-"""FAB with dense matrices, to measure against: ``S`` is rows by statements, 0 or 1.
+"""FAB with dense matrices, for comparison: ``S`` is rows by statements, 0 or 1.
 
-The update order is that of ``tests/simplifiers/fab/reference.py``. The formulas come in
-two forms: those of the authors' program (defragTrees), and the best that dense matrices
-can do.
+The update order is that of ``tests/simplifiers/fab/reference.py``. The formulas are
+given in two forms: those of the authors' program (defragTrees), and the fastest ones
+with dense matrices.
 """
 
 from typing import NamedTuple

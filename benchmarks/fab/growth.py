@@ -15,7 +15,7 @@ K = 10
 
 
 def problem_of(model, X):
-    """What FAB fits to a model's probabilities, and the codes of all features."""
+    """Target of FAB, from a model's probabilities, and the codes of all features."""
     from clearwood import read_ensemble
     from clearwood.rules import FeatureBins
     from clearwood.simplifiers.fab.inference import make_problem
@@ -31,7 +31,7 @@ def problem_of(model, X):
 
 
 def tree_growth(n_trees):
-    """Seconds per iteration for forests that share nearly all cuts."""
+    """Seconds per iteration for forests that have nearly all cuts in common."""
     from sklearn.ensemble import RandomForestClassifier
 
     X, y = gaussian_rows(5000, 28, seed=0)
@@ -57,7 +57,7 @@ def row_growth(n_rows):
 
 
 def cost_of_fresh_rows(model, n_rows):
-    """Time and memory of FAB on fresh rows that nothing else was done with."""
+    """Time and memory of FAB on new rows, in a process that did nothing else."""
     from clearwood import read_ensemble
     from clearwood.rules import FeatureBins
 
@@ -77,7 +77,7 @@ def cost_of_fresh_rows(model, n_rows):
 
 
 def measure(path):
-    """In the fresh process: what the arrays in a file cost."""
+    """In the fresh process: time and memory for the arrays in a file."""
     from clearwood.simplifiers.fab.inference import make_problem
     from clearwood.simplifiers.fab.outputs import MultinomialOutput
 
@@ -137,5 +137,5 @@ def memory(field):
 
 
 def reset_peak():
-    """Forget the highest memory so far."""
+    """Reset the peak of memory."""
     Path("/proc/self/clear_refs").write_text("5")

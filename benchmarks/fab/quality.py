@@ -1,4 +1,4 @@
-"""How good the rules of FAB are, on real data and synthetic sets.
+"""Error and fidelity of the rules of FAB, on real and synthetic data.
 
 Usage: python -m benchmarks.fab.quality [--quick] [--fresh]
 
@@ -68,7 +68,9 @@ def main():
     header = ["data", "ensemble", "method", "splits", *COLUMNS]
     order = {name: i for i, name in enumerate(SIZES_2018)}
     body.sort(key=lambda line: order[line[0]])
-    study.write_markdown("Rules of FAB", TEXT, markdown_table(header, body))
+    study.write_markdown(
+        "Error and fidelity of the rules of FAB", TEXT, markdown_table(header, body)
+    )
 
 
 def scores(name, kind, split):
@@ -113,7 +115,7 @@ def scores(name, kind, split):
 
 
 def shortened(rules, encoded):
-    """The list without literals, and rules, that change no training prediction."""
+    """The list without the literals and rules whose removal changes no prediction."""
     from clearwood.rules import prune_by_prediction
     from clearwood.rules.conditions import matches_all
 

@@ -1,9 +1,9 @@
-"""How fast FAB on bins is, how much memory it takes, and how both grow.
+"""Time and memory of FAB on bins, and how both grow.
 
 Usage: python -m benchmarks.fab.speed [--quick] [--fresh]
 
 One thread everywhere. Each measurement is a row (part, case, measure, value) of
-results/fab_speed.csv; results/fab_speed.md shows one table per part.
+results/fab_speed.csv; results/fab_speed.md has one table per part.
 """
 
 import time
@@ -39,7 +39,7 @@ TITLES = {
     "E-step": (
         "Log joint density and responsibilities, milliseconds. Bins: logs, table of "
         "prefix sums, look-ups. Dense: logs, one BLAS product with the float64 "
-        "matrix of statements, which is made beforehand and not timed. K = 10."
+        "matrix of statements, whose construction is not timed. K = 10."
     ),
     "M-step": (
         "eta from the responsibilities, milliseconds. Bins: histogram, prefix sums. "
@@ -59,16 +59,16 @@ TITLES = {
     ),
     "rows": (
         "Growth with the number of rows, 28 features. Iteration: E-step with one "
-        "pass, M-step, bound, nothing dropped, K = 10. Restart: paper's order. Memory "
-        "as above."
+        "pass, M-step, bound, no components dropped, K = 10. Restart: paper's order. "
+        "Memory as above."
     ),
     "trees": (
-        "Growth with the number of trees at nearly fixed cuts (forest on features "
-        "rounded to quarters, 5,000 rows, 28 features). Iteration as above."
+        "Growth with the number of trees at a nearly fixed number of cuts (forest on "
+        "features rounded to quarters, 5,000 rows, 28 features). Iteration as above."
     ),
     "start": (
-        "Wall time of fresh interpreters, median of 15, that of an empty one taken "
-        "off from the imports. Targets: import under 1.2 times numpy and scipy, "
+        "Wall time of fresh interpreters, median of 15; imports without the time of an "
+        "empty interpreter. Targets: import under 1.2 times numpy and scipy, "
         "help under 0.3 s."
     ),
 }
@@ -87,7 +87,7 @@ def main():
             header = [part, *table.columns]
             body = [[case, *values] for case, values in zip(table.index, table.values)]
             parts += [f"## {part}\n\n{text}", markdown_table(header, body)]
-    study.write_markdown("Speed of FAB on bins", *parts)
+    study.write_markdown("Time and memory of FAB on bins", *parts)
 
 
 def all_cases(quick):
@@ -244,15 +244,15 @@ def spambase(n_init):
         "bins, paper's order (s)": paper,
     }
     for name, formulas in FORMULAS.items():
-        begin, gaps, iterations = time.perf_counter(), [], 0
+        begin, differences, iterations = time.perf_counter(), [], 0
         for fit, (start, _, beta) in zip(fits, starts):
             model = Model(start.true_probability, start.share, start.output[0])
             bounds = fit_dense(S, soft, model, beta[repeat], problem.omega, formulas)
-            gaps.append(abs(bounds[-1] / fit.history[-1].bound - 1))
+            differences.append(abs(bounds[-1] / fit.history[-1].bound - 1))
             iterations += len(bounds)
         measures[f"dense, {name} (s)"] = time.perf_counter() - begin
         measures[f"ratio, {name}"] = measures[f"dense, {name} (s)"] / on_bins
-        measures[f"bounds differ, {name}"] = max(gaps)
+        measures[f"bounds differ, {name}"] = max(differences)
         measures[f"iterations, {name}"] = iterations
     return measures
 

@@ -18,7 +18,7 @@ PROGRAMS = {
 
 
 def start_times(n_repeats):
-    """Medians; the programs take turns, so that a busy spell hits all."""
+    """Medians; programs alternate, so that changes of load affect all of them."""
     times = {name: [] for name in PROGRAMS}
     for _ in range(n_repeats + 1):
         for name, program in PROGRAMS.items():

@@ -2,9 +2,9 @@
 
 Usage: python -m benchmarks.fab.vs_em [--quick] [--fresh] [--paper]
 
-EM keeps all its components, so a user of it tries every K; FAB starts from ten and
-drops those that do not pay. Both approximate the same random forests. ``--paper``: by
-the protocol of the paper, on a page of its own.
+EM keeps all its components, so a user has to try every K; FAB starts from ten and drops
+those that do not increase the bound. Both approximate the same random forests.
+``--paper``: by the protocol of the paper, on a page of its own.
 """
 
 import time
@@ -28,13 +28,12 @@ N_RESTARTS = 20
 
 TEXT = f"""\
 Random forests of 100 trees; mean and standard deviation over splits. {N_RESTARTS}
-restarts each; the one whose printed rules agree best with the forest on training rows
+restarts each; the one whose rules agree best with the forest on training rows
 is kept. Seconds per restart include printing; those of EM are the total over K = 1 to
-{MOST}. K of FAB: components left. Errors on test rows, of the printed rules and of the
-soft posterior; for EM at the K that is best in hindsight: least mean test error of the
-printed rules. At K = 1 EM starts from two components, as one would hold every row. Not
-converged: share of the kept restarts that reached 1,000
-iterations."""
+{MOST}. K of FAB: remaining components. Errors on test rows, of the rules ("printed")
+and of the soft posterior; for EM at the K of least test error of the rules, which is
+known only in hindsight. At K = 1 EM starts from two components, since one would cover
+every row. Not converged: share of the kept restarts that reached 1,000 iterations."""
 
 
 PAPER_TEXT = f"""\
@@ -44,7 +43,7 @@ authors' programs, labels as target, regions as rules (`preset="paper"`), and of
 (eq. 11). Mean and standard deviation over splits; the paper has ten (Higgs here: two).
 Errors on test rows; for EM at the K of least mean test error of the soft prediction,
 which is known only in hindsight. At K = 1 EM starts from two components.
-Seconds are of a busy machine; those to compare with table 2 are in `papers.md`."""
+Seconds to compare with table 2 are in `papers.md`."""
 
 
 def main():
@@ -115,7 +114,7 @@ def both(name, split, as_in_the_paper):
         fab = simplifier("FABRules", is_classes(name), model, **settings)
         begin = time.perf_counter()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the column `converged` says it
+            warnings.simplefilter("ignore")  # reported in the column `converged`
             fab.fit(X_train, y_train)
         taken = time.perf_counter() - begin
         found = fab.rules_.evaluate(X_test, y_test, model=model)
@@ -146,10 +145,10 @@ def paired(name, rows):
     at_best = em[em["k_start"] == best].set_index("split")["soft_error"]
     gain = at_best - fab.set_index("split")["soft_error"]
     mean, se = gain.mean(), gain.std(ddof=1) / len(gain) ** 0.5
-    judged = "as good as" if abs(mean) <= 2 * se else "better" if mean > 0 else "worse"
-    than = "" if judged == "as good as" else " than"
+    verdict = "as good as" if abs(mean) <= 2 * se else "better" if mean > 0 else "worse"
+    than = "" if verdict == "as good as" else " than"
     return (
-        f"**{name}**: FAB keeps {mean_and_sd(fab['k'], 1)} components and is {judged}"
+        f"**{name}**: FAB keeps {mean_and_sd(fab['k'], 1)} components and is {verdict}"
         f"{than} EM at its best K, {best}: difference of errors {mean:.3g} (standard "
         f"error {se:.2g}, {len(gain)} splits)."
     )

@@ -1,8 +1,8 @@
-"""The hot loop of optimal trees: all trees of two levels, by counts of pairs.
+"""The inner loops of optimal trees: all trees of two levels, from counts of pairs.
 
-A question is an order of positions; a cut after one of them sends those before to the
-left. With the sums of the rows per pair of positions of two questions, all cuts of one
-after all cuts of the other are judged without another look at the rows.
+A question is an order of positions; a cut after one of them sends those before it to
+the left. Given the sums of the rows per pair of positions of two questions, all cuts of
+one after all cuts of the other are evaluated without a further pass over the rows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from clearwood._kernels.search import LOG_MEAN, LOG_VARIANCE
 from clearwood._kernels.search_trees import N_EXTRA
 
-try:  # A study takes `pip install numba`; small problems do without.
+try:  # Needed for the study; small problems run without numba.
     from numba import njit
 
     kernel = njit(cache=True, error_model="numpy")
@@ -34,7 +34,7 @@ LITERALS = np.array(
 
 @kernel
 def leaf_loss(sums, leaf):
-    """What is lost in a leaf, but for a constant per row; see ``LossForm``."""
+    """Loss of a leaf, up to a constant per row; see ``LossForm``."""
     n_scores = len(sums) - N_EXTRA
     weight = sums[n_scores]
     if weight <= 0.0:
@@ -102,7 +102,7 @@ def two_levels(
         How the cut after a position bounds the feature on its left and on its right; 0
         where there is none.
     feature : ndarray of int64 of shape (n_questions,)
-        What a question asks about.
+        The feature of a question.
     rows : ndarray of int64
     stats : ndarray of shape (n_rows, n_scores + 3)
     bounds : ndarray of int64 of shape (n_features,)
@@ -179,7 +179,7 @@ def best_cut(
     sums, whole, start, n_positions, marks, feature, bounds, literals, literal,
     n_literals, leaf, least,
 ):  # fmt: skip
-    """The best cut by sums per position: what is lost, the question, the position."""
+    """The best cut by sums per position: its loss, question and position."""
     best, question, position = np.inf, -1, -1
     n_columns = len(whole)
     left, right = np.empty(n_columns), np.empty(n_columns)

@@ -1,11 +1,12 @@
-"""How good could any list of K lines be, and any tree of K leaves?
+"""Bounds on the fidelity of any list of K rules and any tree of K leaves.
 
 Usage: python -m benchmarks.few_rules.bound [--quick] [--fresh] [--tables]
 
-A forest of 100 trees is trained on half of ten small sets. Its answers for the training
-rows are said in K lines over six cuts of each feature, where the best tree and, of very
-few lines, the best list can be found by exact search. Then the same search starts from
-what a DistilledTree asks: is the best tree of its statements better on new rows?
+A forest of 100 trees is trained on half of ten small sets. Its predictions for the
+training rows are approximated by K rules over six cuts per feature, where exact search
+finds the best tree and, for very few rules, the best list. The same search is then
+applied to the statements of a DistilledTree: does the best tree of them have higher
+fidelity on new rows?
 """
 
 import time
@@ -53,17 +54,17 @@ QUICK = ("heart", "energy")
 N_SPLITS = 3
 
 MOST_BINS = 8
-"""Of a numeric feature, that of missing values included: six cuts."""
+"""Per numeric feature, including that of missing values: six cuts."""
 
 SIZES = (2, 3, 4, 5, 8)
 DEPTH = 4
 """No tree of five leaves is deeper."""
 
 LIST_STATEMENTS = {2: 2, 3: 2, 4: 1}
-"""Most statements in a line of the best lists, by their number of lines."""
+"""Maximum number of statements per rule of the best lists, by their number of rules."""
 
 MOST_STATEMENTS, MOST_DEPTH = 24, 5
-"""Of what trees ask, those over which the best tree is sought."""
+"""Statements of the fitted trees over which the best tree is sought."""
 
 PATH_SIZES = (4, 6, 8, 10)
 
@@ -92,18 +93,18 @@ def rows_of(case):
     def seen(self, training, generator):
         raise _Seen(training)
 
-    asking = simplifier(
+    estimator = simplifier(
         "DistilledTree", case.is_class, case.model, n_rules=3, n_synthetic=0, _fit=seen
     )
     try:
-        asking.fit(case.X)
+        estimator.fit(case.X)
     except _Seen as found:
         return found.args[0]
-    raise AssertionError("the fit asked for no rules")
+    raise AssertionError("the fit did not search for rules")
 
 
 def certified(name):
-    """What is lost in K lines by each kind of rules, and at least."""
+    """Loss of K rules of each kind, and the lower bounds."""
     training = rows_of(make_case(name, "forest", 0))
     grid, loss = training.grid.coarse(MOST_BINS), training.soft_loss(0.0)
     counts = np.ones(grid.n_rows)
@@ -159,7 +160,7 @@ def bounds_of(boxes, problem):
 
 
 def sums(training, grid, pool, most):
-    """Lines and what is lost of the same goal by sums."""
+    """Number of rules and loss, under the same objective, of sums."""
     kind = ClassSumLoss if training.classes else SquaredSumLoss
     loss = kind.of(training.standardised, training.weight)
     problem = make_sum_problem(
@@ -167,17 +168,17 @@ def sums(training, grid, pool, most):
     )
     goal = training.soft_loss(0.0)
     for found in grow_sums(problem, pool, most - 1, np.random.default_rng(0)):
-        said = found.predict(grid)
+        predicted = found.predict(grid)
         if training.classes:
-            right = goal.scores[np.arange(len(said)), said]
+            right = goal.scores[np.arange(len(predicted)), predicted]
             lost = (goal.scores.max(axis=1) - right).sum()
         else:
-            lost = goal.share @ (goal.target[:, 0] - said) ** 2
+            lost = goal.share @ (goal.target[:, 0] - predicted) ** 2
         yield len(found.boxes) + 1, float(lost)
 
 
 def with_best_trees(problem, max_leaves):
-    """A DistilledTree's trees, or the best ones of what they ask, improved."""
+    """The trees of a DistilledTree, or the best trees of their statements, improved."""
     trees = grow_trees(problem, max_leaves)
     larger = grow(trees[0], 2 * max_leaves, next_split)
     statements = statements_of([*trees, larger])[:MOST_STATEMENTS]
@@ -205,7 +206,7 @@ def fit_trees(self, training, generator, *, grown, costs):
 
 
 def held_out(name, split):
-    """Objective and fidelity on new rows, as it is and of the best trees."""
+    """Objective and fidelity on new rows, by default and with the best trees."""
     case = make_case(name, "forest", split)
     rows = []
     for way, grown in (("as it is", grow_trees), ("best", with_best_trees)):
@@ -222,12 +223,12 @@ def held_out(name, split):
         seconds = time.process_time() - begin
         for size in PATH_SIZES:
             rules = [r for r in tree.path_ if r.n_rules <= size][-1]
-            judged = rules.evaluate(case.X_test, case.y_test, model=case.model)
+            evaluation = rules.evaluate(case.X_test, case.y_test, model=case.model)
             lost = min(lost for k, lost in costs if k <= size)
             rows.append(
                 {
                     "way": way, "K": size, "objective": lost,
-                    "fidelity": judged.fidelity, "seconds": seconds,
+                    "fidelity": evaluation.fidelity, "seconds": seconds,
                 }
             )  # fmt: skip
     return rows
@@ -239,14 +240,14 @@ def write_tables(bounds, trees):
     frame["by itself"] = frame["by itself"].clip(lower=0).round(5)
     first = frame.drop_duplicates("data")
     named = {
-        "data": "data", "rows": "rows", "cuts": "cuts", "one line": "one line",
-        "by itself": "every cell by itself", "tree seconds": "s, trees",
+        "data": "data", "rows": "rows", "cuts": "cuts", "one line": "one rule",
+        "by itself": "one rule per cell", "tree seconds": "s, trees",
         "list seconds": "s, lists",
     }  # fmt: skip
     sizes = markdown_table([*named.values()], first[[*named]].values.tolist())
     columns = ["list", "tree", "sum", "best tree", "best list"]
     by_set = markdown_table(
-        ["data", "K", *columns, "statements of a line of the list"],
+        ["data", "K", *columns, "statements per rule of the list"],
         frame[["data", "K", *columns, "statements"]].values.tolist(),
     )
     gaps = []
@@ -280,43 +281,46 @@ def write_tables(bounds, trees):
         compared,
     )  # fmt: skip
     bounds.write_markdown(
-        "How good a few rules could be",
+        "Bounds on the fidelity of few rules",
         WHAT, sizes, MEANS, gap_table, EACH, by_set, BEST, trees_table,
     )  # fmt: skip
 
 
-WHAT = f"""A forest of 100 trees speaks for the training rows (half of each set); no
-synthetic rows, at least five rows a line. What is lost is its regret (how much more
-probable it finds its own class than the one that is said) or the squared error in units
-of its variance, and nothing else: literals and overlap are free. All columns below have
-the same cuts: {MOST_BINS - 2} per feature, evenly among the forest's.
+WHAT = f"""A forest of 100 trees is approximated on its training rows (half of each
+set); no synthetic rows, at least five rows per rule. The loss is the regret (the
+forest's probability of its own class minus that of the predicted class) or the squared
+error in units of the variance; literals and overlap are not penalized. All columns
+below use the same cuts: {MOST_BINS - 2} per feature, evenly spaced among those of the
+forest.
 
-**One line** says the same of all rows. **Every cell by itself**: rows that no cut parts
-are said alike, all others as they are. No list, tree or sum over these cuts loses less,
-whatever its length: a bound for every K, but so far below what K lines reach that it
-says nothing. Seconds of the processor, for the exact searches of all K."""
+**One rule** predicts the same for all rows. **One rule per cell**: rows that no cut
+separates have the same prediction. No list, tree or sum over these cuts has a smaller
+loss, whatever its size: a lower bound for every K, but so far below the loss of K rules
+that it is not informative. Seconds are processor time of the exact searches for all
+K."""
 
-MEANS = """Means over the sets of what is lost, as a share of what one line loses.
+MEANS = """Means over the sets of the loss, relative to that of one rule.
 **Best tree**: dynamic programming over all trees; exact up to 5 leaves, and at 8 over
-those no deeper than four splits. **Best list**: exact over all lists whose lines have
-two statements at most (K = 2, 3), or one (K = 4), and any number of rows; the search of
-`clearwood.alternatives`. The search for lists and sums is not held to so few statements
-and can lose less; where a list loses more, the search has missed a better one. Up to K
-= 5 no tree loses less than the best tree. For lists of more lines no bound was found
-but that of the cells: a later line may win whatever the earlier ones leave, so that the
-best gains of single lines, summed, bound nothing. A tree of K leaves is a list of K
-lines, so that the best list of lines of any length loses no more than the best tree."""
+those of depth at most four. **Best list**: exact over all lists whose rules have at
+most two statements (K = 2, 3), or one (K = 4), and any support; the search of
+`clearwood.alternatives`. The search for lists and sums is not restricted to so few
+statements and can have a smaller loss; where the loss of a list is larger, the search
+has missed a better one. Up to K = 5 no tree has a smaller loss than the best tree. For
+lists of more rules no bound is known but that of the cells: a later rule may gain on
+any rows that the earlier ones leave, so that the sum of the best gains of single rules
+is no bound. A tree of K leaves is a list of K rules, so that the loss of the best list
+of rules of any length is at most that of the best tree."""
 
-EACH = """The same set by set, in units of the loss, with the largest number of
-statements in a line of the list: where it is more than two (K = 2, 3) or one (K = 4),
-the list may be below "best list"."""
+EACH = """The same per set, in units of the loss, with the largest number of statements
+in a rule of the list: where it is more than two (K = 2, 3) or one (K = 4), the loss of
+the list may be below that of the "best list"."""
 
-BEST = f"""Does it pay to look for the best tree? DistilledTree with its own goal
-(regret, a tenth of the squared error, literals), synthetic rows and all cuts: as it is,
-and with the best trees, up to {MOST_DEPTH} splits deep, over the first
-{MOST_STATEMENTS} statements that its trees of all sizes ask, then improved as its own
-are. Fidelity on the other half of the rows, {N_SPLITS} splits of each set; ± is a
-standard error; seconds of the processor per fit."""
+BEST = f"""Does an exact search for the best tree increase fidelity? DistilledTree with
+its own objective (regret, a tenth of the squared error, literals), synthetic rows and
+all cuts: by default, and with the best trees, at most {MOST_DEPTH} splits deep, over
+the first {MOST_STATEMENTS} statements of its trees of all sizes, then improved by the
+same local search. Fidelity on the other half of the rows, {N_SPLITS} splits of each
+set; ± is a standard error; seconds are processor time per fit."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""One ensemble on one split, and what it says."""
+"""One ensemble on one split, and its predictions."""
 
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -17,11 +17,11 @@ class Case(NamedTuple):
         Training and test rows; classes are 0, 1, ...
     model : fitted ensemble
     labels : ndarray
-        What the ensemble says of the training rows: classes or values.
+        Predictions of the ensemble for the training rows: classes or values.
     output : ndarray
         Class probabilities, or the values again.
-    said : ndarray
-        What the ensemble says of the test rows.
+    predicted : ndarray
+        Predictions of the ensemble for the test rows.
     is_class : bool
     seed : int
     """
@@ -33,7 +33,7 @@ class Case(NamedTuple):
     model: Any
     labels: np.ndarray
     output: np.ndarray
-    said: np.ndarray
+    predicted: np.ndarray
     is_class: bool
     seed: int
 

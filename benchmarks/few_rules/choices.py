@@ -1,12 +1,12 @@
-"""By what sizes are chosen and rules of classes grown: estimates, and probabilities.
+"""Criteria for choosing sizes and growing rules of classes: estimates, probabilities.
 
 Usage: python -m benchmarks.few_rules.choices [--quick] [--fresh] [--tables]
        [--folder PATH]
 
-An ensemble is trained on at most 1,000 rows, and said in up to ten lines in several
-ways. Of each size it is measured on fresh rows how far the rules follow the ensemble,
-what their probabilities are worth, and how far off the fit's own estimate was.
-``--folder``: of all CSV files of a folder, the target in the last column.
+An ensemble is trained on at most 1,000 rows and approximated by up to ten rules of
+several kinds. For each size, three quantities are measured on new rows: the fidelity of
+the rules, the quality of their probabilities, and the error of the fit's own estimate.
+``--folder``: on all CSV files of a folder, with the target in the last column.
 """
 
 import time
@@ -26,28 +26,28 @@ LOOKED_AT = (
     "heart", "pima", "waveform21", "spambase", "chess", "crx", "higgs", "breast",
     "vote", "flare", "glass2",
 )  # fmt: skip
-"""Sets of classes on which it was chosen how rules grow; the others only confirm."""
+"""Sets of classes used to choose how rules grow; the others only confirm the choice."""
 
 MORE = ("flare", "glass2", "lymphography", "mofn_3_7_10", "iris")
-"""Beside those that all studies share."""
+"""In addition to the sets that all studies share."""
 
 LEFT_OUT = ("letter",)
-"""Its 26 classes do not go into ten lines."""
+"""Its 26 classes need more than ten rules."""
 
 FEWEST = 10
-"""Classes of fewer rows are left out, lest some are not among those to train on."""
+"""Classes of fewer rows are dropped, since they could be missing in training."""
 
 RARE = ("rare_box", "rare_sum")
-"""Made-up rows, 2 % of them positive."""
+"""Simulated rows, 2 % of them positive."""
 
 TURNS = (("forest", ("list", "tree", "sum")), ("boosting", ("list",)))
-"""Ensembles, and what speaks for them, in the order in which they are run."""
+"""Ensembles, and the kinds of rules fitted to each, in the order of the runs."""
 
 QUICK = ("heart", "glass2", "energy", "rare_box")
 
 
 def learnt_rows(self, training, held, seed):
-    """As before: rules were judged on held-out rows, which the ensemble has learnt."""
+    """Earlier criterion: held-out rows that the ensemble was trained on."""
     return held, training.take(held)
 
 
@@ -64,7 +64,7 @@ WAYS = {
     ("sum", "agreement"): {},
     ("sum", "balanced"): {"scoring": "balanced"},
 }
-"""Method and goal, and settings: "before" stands for what was done without them."""
+"""Method and goal, and settings: "before" stands for the earlier criterion."""
 
 NAMES = {"list": "RuleList", "tree": "DistilledTree", "sum": "AdditiveRules"}
 
@@ -101,7 +101,7 @@ def cases_of(options):
 
 
 def goals_of(name):
-    """Rare classes are to be found; of values there is one goal."""
+    """Only classes have rare positives; regression has one goal."""
     if name in RARE:
         return ("before", "agreement", "log_loss", "balanced")
     if name in SETS and not is_classes(name):
@@ -115,11 +115,11 @@ def of_set(name):
 
 
 def of_file(path):
-    """The same of a CSV file: text, or up to ten whole numbers, are classes."""
+    """The same for a CSV file: text, or at most ten distinct integers, are classes."""
     frame = pd.read_csv(path)
     y = frame.pop(frame.columns[-1])
-    known = y.notna()
-    frame, y = frame[known], y[known]
+    has_target = y.notna()
+    frame, y = frame[has_target], y[has_target]
     is_class = not pd.api.types.is_numeric_dtype(y)
     if not is_class:
         is_class = y.nunique() <= 10 and (y == y.round()).all()
@@ -146,7 +146,7 @@ def measured(loader, kind, method, goal):
     if goal == "log_loss" and not is_class:
         return []
     rows = np.random.default_rng(0).permutation(len(y))
-    # Of rare positives there are few enough in 3,000 rows.
+    # Even 3,000 rows contain few of the rare positives.
     most = 3000 if loader.func is rare_rows else MOST_TRAINING
     n_train = min(len(y) // 2, most)
     train, test = rows[:n_train], rows[n_train : n_train + MOST_TEST]
@@ -158,8 +158,8 @@ def measured(loader, kind, method, goal):
     begin = time.perf_counter()
     found.fit(X[train])
     taken = time.perf_counter() - begin
-    said = model.predict(X[test])
-    judged = found.cv_results_
+    of_model = model.predict(X[test])
+    results = found.cv_results_
     by_size = []
     for size in range(1, MAX_RULES + 1):
         rules = [rules for rules in found.path_ if rules.n_rules <= size][-1]
@@ -170,10 +170,10 @@ def measured(loader, kind, method, goal):
                 "classes": len(model.classes_) if is_class else 0,
                 "lines": rules.n_rules,
                 "literals": rules.evaluate(X[test]).n_literals,
-                **worth(rules, X[test], y[test], said, is_class),
+                **worth(rules, X[test], y[test], of_model, is_class),
                 **worth_of_model(model, X[test], y[test], is_class),
-                "estimate": judged["fidelity"][size - 1],
-                "standard_error": judged["standard_error"][size - 1],
+                "estimate": results["fidelity"][size - 1],
+                "standard_error": results["standard_error"][size - 1],
                 "chosen": found.n_rules_,
                 "seconds": taken,
             }
@@ -181,14 +181,14 @@ def measured(loader, kind, method, goal):
     return by_size
 
 
-def worth(rules, X, y, said, is_class):
-    """How far rules follow the model, and what their probabilities are worth."""
+def worth(rules, X, y, of_model, is_class):
+    """Fidelity of the rules, and quality of their probabilities."""
     predicted = rules.predict(X)
     if not is_class:
-        lost, spread = ((said - predicted) ** 2).mean(), said.var()
+        lost, spread = ((of_model - predicted) ** 2).mean(), of_model.var()
         return {"fidelity": 1 - lost / spread} | dict.fromkeys(SCORES, np.nan)
     return {
-        "fidelity": float((predicted == said).mean()),
+        "fidelity": float((predicted == of_model).mean()),
         **scores_of(rules.predict_proba(X), y),
         "recall": float((predicted[y == 1] == 1).mean()),
         "precision": float((y[predicted == 1] == 1).sum() / (predicted == 1).sum())
@@ -201,7 +201,7 @@ SCORES = ("auc", "log_loss", "brier", "recall", "precision")
 
 
 def worth_of_model(model, X, y, is_class):
-    """The same probabilities' scores of the model."""
+    """The same scores of the model's probabilities."""
     names = SCORES[:3]
     if not is_class:
         return {f"model_{name}": np.nan for name in names}

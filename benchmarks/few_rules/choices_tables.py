@@ -1,4 +1,4 @@
-"""The page: estimates of fidelity, chosen sizes, and what probabilities are worth."""
+"""The page: estimates of fidelity, chosen sizes, and quality of probabilities."""
 
 import numpy as np
 
@@ -10,19 +10,20 @@ CLOSE_ENOUGH = 0.5
 
 TEXT = """\
 An ensemble (scikit-learn's forest, or gradient boosting, of 100 trees) is trained on
-half of the rows of each set, at most 1,000, and said in up to ten lines by lists, trees
-and sums (seed 0). All figures are measured on up to 3,000 rows that
-neither has seen. Fidelity: share of equal classes, or R2. AUC (of more than two classes
-the mean of each against the others), log loss (probabilities of a thousandth at least)
-and Brier score are those of the rules' probabilities for the true labels.
+half of the rows of each set, at most 1,000, and approximated by lists, trees and sums
+of up to ten rules (seed 0). All figures are measured on up to 3,000 held-out rows, used
+to fit neither. Fidelity: share of equal classes, or R2. AUC (for more than two classes
+the mean of one-versus-rest AUCs), log loss (with probabilities of at least 0.001)
+and Brier score are those of the rules' probabilities for the true labels. Lines: number
+of rules or leaves.
 
-Goals: `before`: lists of classes grow by regret alone; sizes are judged on held-out
-rows, which the ensemble has learnt by heart, and the fewest lines within one standard
-error of the best are taken. `agreement` (the default): half of the squared error of
-probabilities counts in lists beside the regret; sizes are judged on mixtures of
-held-out rows, half a standard error. In trees a tenth counts in both.
-`log_loss`: `scoring="log_loss"`; `balanced`: `scoring="balanced"`. Cases that were not
-measured (the larger sets take longest) are in no table."""
+Goals: `before`: lists of classes minimize regret alone; sizes are evaluated on held-out
+rows of the ensemble's own training data, and the fewest rules within one standard
+error of the best are taken. `agreement` (the default): lists also minimize half of the
+squared error of probabilities; sizes are evaluated on mixtures of
+held-out rows, within half a standard error. Trees use a tenth of the squared error in
+both. `log_loss`: `scoring="log_loss"`; `balanced`: `scoring="balanced"`. Cases that
+were not run (the largest sets take longest) are in no table."""
 
 
 def write_tables(study, looked_at, rare):
@@ -34,11 +35,11 @@ def write_tables(study, looked_at, rare):
     parts += probabilities(common[common["classes"] > 0], looked_at)
     if is_rare.any():
         parts += rare_classes(frame[is_rare])
-    study.write_markdown("By what sizes are chosen, and rules of classes grown", *parts)
+    study.write_markdown("Criteria for choosing sizes and growing rules", *parts)
 
 
 def estimates(frame):
-    """The fit's estimate less the fidelity on fresh rows."""
+    """The fit's estimate minus the fidelity on new rows."""
     lines = []
     at_most = frame[frame["K"] == frame["K"].max()]
     at_most = at_most.assign(bias=at_most["estimate"] - at_most["fidelity"])
@@ -55,23 +56,24 @@ def estimates(frame):
             + [_signed(by_goal[goal].abs().mean())[1:] for goal in by_goal]
         )
     header = ["target", "ensemble", "method", "sets", "before", "now"]
-    header += ["before, without sign", "now, without sign"]
+    header += ["before, absolute", "now, absolute"]
     return [
-        "## Is the estimate true?\n\nThe fit's own estimate of the fidelity at ten "
-        "lines (`cv_results_`) less that on fresh rows, mean over the sets. Rules of "
-        "folds see two thirds of the rows, so that a little below zero is right.",
+        "## Bias of the estimate\n\nThe fit's own estimate of the fidelity of ten "
+        "rules (`cv_results_`) minus that on new rows, mean over the sets. Rules in "
+        "folds are fitted to two thirds of the rows, so that a small negative bias is "
+        "expected.",
         markdown_table(header, lines),
     ]
 
 
 def sizes(frame, looked_at):
-    """Lines and fidelity of what `n_rules="auto"` takes, beside ten lines."""
+    """Size and fidelity chosen by `n_rules="auto"`, compared with ten rules."""
     lines = []
     two = frame[frame["goal"].isin(["before", "agreement"])]
     for (classes, where, method), part in two.groupby(
         [
             np.where(two["classes"] > 0, "classes", "values"),
-            np.where(two["data"].isin(looked_at), "looked at", "others"),
+            np.where(two["data"].isin(looked_at), "development", "others"),
             "method",
         ]
     ):
@@ -93,15 +95,15 @@ def sizes(frame, looked_at):
     header = ["target", "sets", "method", "cases", "lines before", "fidelity before"]
     header += ["lines now", "fidelity now", "ten lines before", "ten lines now"]
     return [
-        '## What `n_rules="auto"` takes\n\nMean lines and mean fidelity on fresh rows '
-        "of the size that is chosen, and of ten lines. Sets that were looked at while "
-        "it was decided how lists and trees of classes grow stand apart.",
+        '## Sizes chosen by `n_rules="auto"`\n\nMean size and fidelity on new rows '
+        "at the chosen size, and with ten rules. Development sets, used to choose how "
+        "lists and trees of classes grow, are shown separately.",
         markdown_table(header, lines),
     ]
 
 
 def kinds(frame):
-    """What choosing among list, tree and sum by the estimates wins over each."""
+    """Gain from choosing among list, tree and sum by the estimates over each."""
     now = frame[frame["goal"] == "agreement"]
     lines = []
     for classes, part in now.groupby(np.where(now["classes"] > 0, "classes", "values")):
@@ -127,9 +129,9 @@ def kinds(frame):
         lines.append(line)
     header = ["target", "cases", "list", "tree", "sum", 'method="auto"', "taken"]
     return [
-        "## Which kind?\n\nMean fidelity on fresh rows, lines and literals of each "
-        'kind at the size it chooses, and of the kind that `simplify(method="auto")` '
-        "takes by its estimates.",
+        "## Choice among kinds\n\nMean fidelity on new rows, size and literals of each "
+        'kind at its chosen size, and of the kind that `simplify(method="auto")` '
+        "selects by its estimates.",
         markdown_table(header, lines),
     ]
 
@@ -152,7 +154,7 @@ def probabilities(frame, looked_at):
     """Agreement, AUC, log loss and Brier score at equal sizes, by goal."""
     parts = []
     for where, part in frame.groupby(
-        np.where(frame["data"].isin(looked_at), "looked at", "others")
+        np.where(frame["data"].isin(looked_at), "development", "others")
     ):
         lines = []
         for method, of_method in part.groupby("method"):
@@ -179,8 +181,8 @@ def probabilities(frame, looked_at):
         header = ["method", "lines", "goal", "cases", "agreement", "AUC", "log loss"]
         header += ["Brier", "literals"]
         parts += [
-            f"## What probabilities are worth: sets {_named(where)}\n\nMeans over "
-            "cases, at most so many lines.",
+            f"## Quality of probabilities: {_named(where)}\n\nMeans over "
+            "cases, at most the given number of rules.",
             markdown_table(header, lines),
         ]
     return parts
@@ -191,15 +193,11 @@ SCORES = ("fidelity", "auc", "log_loss", "brier", "literals")
 
 
 def _named(where):
-    return (
-        "that were looked at while it was decided"
-        if where == "looked at"
-        else "that were not"
-    )
+    return "sets used for development" if where == "development" else "other sets"
 
 
 def rare_classes(frame):
-    """2 % positives: recall, precision and AUC at the size that is chosen."""
+    """With 2 % positives: recall, precision and AUC at the chosen size."""
     lines = []
     for key, case in frame.groupby(KEYS, sort=False):
         row = case[case["K"] == case["chosen"].iloc[0]].iloc[0]
@@ -207,9 +205,9 @@ def rare_classes(frame):
         lines.append([*key, *(float(row[name]) for name in names)])
     header = [*KEYS, "lines", "recall", "precision", "AUC", "log loss", "model AUC"]
     return [
-        "## Rare classes\n\n6,000 made-up rows, of which 2 % are positive; half to "
-        "train on. At the size that is chosen. Under `balanced` the probabilities of a "
-        "sum are those of a world with as many positives as negatives: hence its log "
+        "## Rare classes\n\n6,000 simulated rows, 2 % of them positive; half for "
+        "training. At the chosen size. Under `balanced` the probabilities of a sum "
+        "refer to a population with as many positives as negatives: hence its log "
         "loss.",
         markdown_table(header, lines),
     ]
@@ -227,7 +225,7 @@ def _complete(frame, goals):
 
 
 def _taken(case, errors):
-    """The row of the fewest lines within so many standard errors of the best."""
+    """The row of the fewest rules within so many standard errors of the best."""
     case = case.sort_values("K")
     best = case.loc[case["estimate"].idxmax()]
     least = best["estimate"] - errors * best["standard_error"]

@@ -1,4 +1,4 @@
-"""Which kind of rules is closest to a model, and ranks rows as it does?
+"""Which kind of rules is closest to a model, and ranks rows most like it?
 
 Usage: python -m benchmarks.few_rules.kinds [--quick] [--fresh]
 
@@ -22,7 +22,7 @@ from benchmarks._study import Study, arguments, markdown_table
 
 MOST_ROWS, NEW_ROWS, SPLITS = 1000, 2000, 2
 FEWEST = 20
-"""Rows of a class; smaller classes are left out, lest the model does not know them."""
+"""Rows of a class; smaller classes are dropped, since the model may not learn them."""
 
 MOST_LEVELS = 255
 """Levels that the model can take; a column of more is left out."""
@@ -35,15 +35,16 @@ KINDS = {
 }
 
 NOTES = f"""\
-Tables of `fresh_tables.csv`: {SPLITS} random splits, half of the rows to train, at most
-{MOST_ROWS:,}; at most {NEW_ROWS:,} others to test. Model: scikit-learn's histogram
-gradient boosting, 60 iterations, rate 0.07. Rules by default, at most ten. Fidelity:
-share of test rows of equal classes, or R2 relative to the model. AUC deficit: the AUC
-of the model (of more than two classes the mean of each against the others) less that of
-the rules. Log loss (probabilities of a thousandth at least) is that of the true labels;
-R2 likewise. Seconds are of the processor. Means over tables and splits; *better than
-list*: number of tables on which the mean over splits is better. The defaults were
-decided on tables marked `choose`; these, marked `report`, were run once, afterwards."""
+Tables of `fresh_tables.csv`: {SPLITS} random splits, half of the rows for training, at
+most {MOST_ROWS:,}; at most {NEW_ROWS:,} others for testing. Model: scikit-learn's
+histogram gradient boosting, 60 iterations, learning rate 0.07. Rules with default
+settings, at most ten. Fidelity: share of test rows of equal classes, or R2 relative to
+the model. AUC deficit: the AUC of the model (for more than two classes the mean of
+one-versus-rest AUCs) minus that of the rules. Log loss (with probabilities of at least
+0.001) and R2 refer to the true targets. Seconds are processor time. Means over tables
+and splits; *better than list*: number of tables on which the mean over splits is
+better. The defaults were chosen on tables marked `choose`; these are marked
+`report`."""
 
 
 def main():

@@ -1,7 +1,7 @@
-"""The ways to say in K lines what an ensemble says: the library's, CARTs, and peers.
+"""Methods that approximate an ensemble by K rules: the library's, CARTs, and peers.
 
-A method takes a case and gives ``{K: Answer}`` for the sizes it is asked for. Peers
-are fitted by the adapters of ``compare``, each in its fairest setting.
+A method takes a case and gives ``{K: Answer}`` for the requested sizes. Peers are
+fitted by the adapters of ``compare``, each with its most favourable settings.
 """
 
 import contextlib
@@ -22,16 +22,16 @@ from clearwood.comparison import peers
 SIZES = (3, 4, 5, 6, 8, 10)
 
 TIME_LIMIT = 60.0
-"""Seconds for one run of te2rules."""
+"""Time limit in seconds for one run of te2rules."""
 
 
 class Answer(NamedTuple):
-    """What a method found.
+    """Rules that a method found, and their predictions.
 
     Attributes
     ----------
-    said : ndarray
-        Of the test rows.
+    predicted : ndarray
+        Predictions for the test rows.
     lines : int
         Rules or leaves; a constant or an ``otherwise`` counts.
     literals : int
@@ -41,19 +41,19 @@ class Answer(NamedTuple):
         for peers.
     """
 
-    said: np.ndarray
+    predicted: np.ndarray
     lines: int
     literals: int
     overlap: float
 
 
 def longest(answers, size):
-    """The longest of some answers, in order, that has so many lines at most."""
+    """The longest of some answers, in order, that has at most so many lines."""
     return [answer for answer in answers if answer.lines <= size][-1]
 
 
 def of_rules(case, rules):
-    """What a RuleSet says."""
+    """Predictions and sizes of a RuleSet."""
     found = rules.evaluate(case.X_test)
     return Answer(
         rules.predict(case.X_test), found.n_rules, found.n_literals, found.overlap
@@ -99,7 +99,7 @@ def _fab(key, size, rules):
         min_samples_leaf=1 if rules == "regions" else 5,
     )  # fmt: skip
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the rules are poor is seen below
+        warnings.simplefilter("ignore")  # poor rules show in the scores below
         return fab.fit(case.X)  # as above, without labels
 
 
@@ -109,12 +109,12 @@ def fab_regions(case, key):
 
 
 def fab_refined(case, key):
-    """FAB's rules, moved to where they follow the ensemble best."""
+    """FAB's rules, refined to maximize fidelity to the ensemble."""
     return {size: of_rules(case, _fab(key, size, "refined").rules_) for size in SIZES}
 
 
 def fab_soft(case, key):
-    """FAB's soft posterior, of the fits of ``fab_regions``: it prints no rules."""
+    """FAB's soft posterior, of the fits of ``fab_regions``: it has no rules."""
     fits = {size: _fab(key, size, "regions") for size in SIZES}
     return {
         size: Answer(fit.predict_soft(case.X_test), fit.rules_.n_rules, 0, np.nan)
@@ -123,7 +123,7 @@ def fab_soft(case, key):
 
 
 def cart(case, *, soft, synthetic=False):
-    """A CART with K leaves, fitted to what the ensemble says.
+    """A CART with K leaves, fitted to the predictions of the ensemble.
 
     Parameters
     ----------
@@ -145,9 +145,9 @@ def cart(case, *, soft, synthetic=False):
     answers = {}
     for size in SIZES:
         tree = tree_of(max_leaf_nodes=size, random_state=0).fit(X, target, weight)
-        said = tree.predict(case.X_test)
+        predicted = tree.predict(case.X_test)
         answers[size] = Answer(
-            said.argmax(axis=1) if said.ndim == 2 else said,
+            predicted.argmax(axis=1) if predicted.ndim == 2 else predicted,
             tree.get_n_leaves(),
             tree_literals(tree.tree_),
             1.0,
@@ -222,7 +222,7 @@ def figs_splits(case):
 
 
 def lesson_of(case):
-    """What a peer is fitted to, and the test rows that it shall say something of."""
+    """Training rows and target of a peer, and the test rows that it predicts."""
     n_rows = len(case.X)
     X = np.vstack([case.X, case.X_test])
     return peers.Lesson(
@@ -244,8 +244,8 @@ def _answer(found):
 def te2rules(case):
     """te2rules, default settings, for two classes; it has no size, so K is 0.
 
-    It looks for rules of class 1 until the time is over. Without an answer the
-    lines are 0 and nothing is said.
+    It looks for rules of class 1 until the time limit. Without a result the
+    number of lines is 0 and there are no predictions.
     """
     context = multiprocessing.get_context("fork")
     answers = context.Queue()
@@ -254,7 +254,7 @@ def te2rules(case):
     try:
         answer = answers.get(timeout=TIME_LIMIT)
     except queue.Empty:
-        answer = Answer(np.full(len(case.said), np.nan), 0, 0, np.nan)
+        answer = Answer(np.full(len(case.predicted), np.nan), 0, 0, np.nan)
     process.kill()
     process.join()
     return {0: answer}

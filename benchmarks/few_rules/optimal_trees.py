@@ -1,9 +1,9 @@
-"""The best tree there is over some statements, of every size up to a depth.
+"""The optimal tree over given statements, of every size up to a depth.
 
 The least cost of k leaves on some rows is the least, over all splits, of that of i
-leaves on the left and k - i on the right. Rows that no statement parts are one; equal
-rows in boxes that cost the same to write down are solved once; and the last two levels
-are solved at once from counts of pairs (``_optimal_kernels``).
+leaves on the left and k - i on the right. Rows that no statement separates are merged;
+equal rows in boxes whose descriptions cost the same are solved once; and the last two
+levels are solved at once from counts of pairs (``_optimal_kernels``).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Solution = tuple[np.ndarray, list["PlannedSplit | None"]]
 
 
 def statements_of(trees: Iterable[GrownNode]) -> list[Statement]:
-    """What some trees ask, each once."""
+    """The distinct statements of some trees."""
     found = {}
     for tree in trees:
         for _, node in inner_nodes(tree):
@@ -66,9 +66,9 @@ def optimal_trees(
     max_leaves: int,
     max_depth: int,
 ) -> list[GrownNode]:
-    """Of all trees that ask given statements, those that cost least.
+    """Among all trees over given statements, those of least cost.
 
-    A cut of a numeric feature is asked with missing values on either side.
+    A cut of a numeric feature is considered with missing values on either side.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def optimal_trees(
         Features, and their bins that go left.
     max_leaves : int
     max_depth : int
-        Most splits on the way to a leaf: two, or more. What it takes grows with the
-        number of statements to the power of this.
+        Maximum number of splits on the way to a leaf: two, or more. The time grows
+        with the number of statements to the power of this.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def optimal_trees(
 
 
 class Orders(NamedTuple):
-    """Statements in order: each question parts the rows at any of its positions.
+    """Statements in order: each question splits the rows at any of its positions.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Orders(NamedTuple):
     def of(cls, grid: Grid, statements: Iterable[Statement]) -> Orders:
         """Cuts of a numeric feature are one question; a set of categories is another.
 
-        Where values are missing, they are asked with the low ones and with the high.
+        Where values are missing, they are grouped with the low ones and with the high.
         """
         seen, cuts = grid.seen(), defaultdict(set)
         found: list[tuple[int, np.ndarray, list[list[int]]]] = []
@@ -175,13 +175,13 @@ def _numeric(
     alone = [optimal.MISSING, optimal.OTHERWISE]
     found = [(d, np.append(group + 1, 0), [alone, *own])]
     if cuts:
-        # That missing values stand alone is asked above.
+        # That missing values stand alone is a question of its own, above.
         found.append((d, np.append(group, len(cuts) + 1), [*own, [0, 0]]))
     return found
 
 
 def cells(problem: TreeProblem, questions: Orders) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that no statement parts are one: their positions, and their sums."""
+    """Merge rows that no statement separates: their positions, and their sums."""
     found, cell = np.unique(questions.columns, axis=1, return_inverse=True)
     n_cells = found.shape[1]
     sums = [np.bincount(cell, one, n_cells) for one in problem.stats.T]
@@ -189,7 +189,7 @@ def cells(problem: TreeProblem, questions: Orders) -> tuple[np.ndarray, np.ndarr
 
 
 def least_of_all(problem: TreeProblem, statements: Iterable[Statement]) -> float:
-    """What is lost where rows that no statement parts say the same, and others not."""
+    """Loss where merged rows have the same prediction, and others need not."""
     _, stats = cells(problem, Orders.of(problem.grid, statements))
     return sum(leaf_loss(line, problem.leaf) for line in stats) + problem.constant
 

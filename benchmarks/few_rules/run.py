@@ -1,12 +1,13 @@
-"""A few lines that say what an ensemble says: rule lists, trees, sums and peers.
+"""Approximating an ensemble by a few rules: rule lists, trees, sums and peers.
 
 Usage: python -m benchmarks.few_rules.run [--quick] [--fresh] [--tables]
        [--methods NAME,NAME] [--again NAME]
 
-Per data set, ensemble, split and method: the ensemble is trained, the method says it
-in at most K lines, and how far these follow the ensemble and the truth is measured on
-test rows. ``--methods`` runs only these, ``--again`` drops the rows of one method and
-measures them again, ``--tables`` only writes the tables from the rows there are.
+Per data set, ensemble, split and method: the ensemble is trained, the method
+approximates it by at most K rules, and their fidelity to the ensemble and error against
+the true target are measured on test rows. ``--methods`` runs only these, ``--again``
+drops the rows of one method and measures them again, ``--tables`` only writes the
+tables from existing rows.
 """
 
 import time
@@ -34,7 +35,7 @@ class Method(NamedTuple):
     run : callable
         Takes a Case, gives Answers by size.
     tasks : tuple of str
-        Those that it can do.
+        Those that it supports.
     turn : int
         Methods with a lower one are run first, on all data.
     splits : int
@@ -82,7 +83,7 @@ METHODS = {
 PACKAGES = dict.fromkeys(
     ("figs", "figs_probabilities", "figs_splits", "greedy_list", "rulefit"), "imodels"
 ) | dict.fromkeys(("te2rules", "te2rules_full"), "te2rules")
-"""Of peers."""
+"""Packages of peers."""
 
 QUICK_SETS = ("heart", "vote", "pima", "synthetic1", "energy", "autorisk")
 
@@ -104,7 +105,7 @@ def main():
 
 
 def cases_of(options):
-    """Key -> function giving rows, in the order in which they shall be run."""
+    """Key -> function giving rows, in the order in which they are run."""
     wanted = options.methods.split(",") if options.methods else list(METHODS)
     for method, package in PACKAGES.items():
         if method in wanted and not is_installed(package):
@@ -136,16 +137,16 @@ def scores(name, kind, split, method):
         if method not in PACKAGES:
             raise
         print(f"    {method} failed: {type(problem).__name__}: {problem}")
-        nothing = np.full(len(case.said), np.nan)
+        nothing = np.full(len(case.predicted), np.nan)
         answers = dict.fromkeys(methods.SIZES, methods.Answer(nothing, 0, 0, np.nan))
     taken = time.perf_counter() - begin
     return [
         {
             "K": size,
             "lines": answer.lines,
-            "fidelity": agreement(case.said, answer.said, case.is_class),
-            "error": 1 - agreement(case.y_test, answer.said, case.is_class),
-            "ensemble_error": 1 - agreement(case.y_test, case.said, case.is_class),
+            "fidelity": agreement(case.predicted, answer.predicted, case.is_class),
+            "error": 1 - agreement(case.y_test, answer.predicted, case.is_class),
+            "ensemble_error": 1 - agreement(case.y_test, case.predicted, case.is_class),
             "literals": answer.literals,
             "overlap": answer.overlap,
             "seconds": taken,
@@ -154,13 +155,15 @@ def scores(name, kind, split, method):
     ]
 
 
-def agreement(truth, said, is_class):
-    """Share of equal classes, or R2; NaN where nothing was said."""
+def agreement(truth, predicted, is_class):
+    """Share of equal classes, or R2; NaN where there are no predictions."""
     from sklearn.metrics import r2_score
 
-    if np.isnan(np.asarray(said, dtype=float)).any():
+    if np.isnan(np.asarray(predicted, dtype=float)).any():
         return np.nan
-    return float(np.mean(truth == said) if is_class else r2_score(truth, said))
+    return float(
+        np.mean(truth == predicted) if is_class else r2_score(truth, predicted)
+    )
 
 
 if __name__ == "__main__":

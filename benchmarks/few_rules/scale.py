@@ -1,9 +1,9 @@
-"""How seconds and memory grow with the rows, and how long a path of lists takes.
+"""Growth of time and memory with the rows, and the time of a path of lists.
 
 Usage: python -m benchmarks.few_rules.scale [--quick] [--fresh]
 
-An XGBoost model of HIGGS is said in ten lines, from so many rows of HIGGS drawn with
-some noise; each fit runs in a fresh process.
+An XGBoost model of HIGGS is approximated by ten rules, from so many rows of HIGGS drawn
+with some noise; each fit runs in a fresh process.
 """
 
 import resource
@@ -30,25 +30,24 @@ METHODS = {
 NOISE = 0.05
 """Standard deviation of the noise over that of the feature."""
 
-TAUGHT = 20_000
-"""Real rows that the model is fitted to and new ones are drawn from; those whose
-fidelity is measured are drawn from the others (5,970)."""
+TRAINING = 20_000
+"""Real rows to which the model is fitted and from which new ones are drawn; those on
+which fidelity is measured are drawn from the others (5,970)."""
 
 TEXT = f"""\
 Rows of HIGGS (28 features) drawn with replacement, every feature with normal noise of
-{NOISE} of its standard deviation; XGBoost (100 rounds, depth 6) fitted to {TAUGHT:,}
-real rows says their classes. One fit with K = 10 in a fresh process on one thread,
-after one small fit that loads what is needed. Wall seconds, and seconds of
-the processor, which do not count what else the machine did. Memory: peak of the
-process, its size before the fit (libraries, model, rows), and the array of rows alone.
-Growth: processor seconds over those of the line before, and rows over rows. FAB's
-default is 20 restarts; this is one of them. Other programs ran beside: wall seconds are
-two to ten times those of the processor, which themselves suffer a little."""
+{NOISE} of its standard deviation; labelled by XGBoost (100 rounds, depth 6) fitted to
+{TRAINING:,} real rows. One fit with K = 10 in a fresh process on one thread, after one
+small fit that loads all modules. Wall seconds, and seconds of processor time. Memory:
+peak of the process, its size before the fit (libraries, model, rows), and the array of
+rows alone. Growth: processor seconds over those of the row above, and rows over rows.
+FAB's default is 20 restarts; this is one of them. Runs are single-threaded on the
+machine named above."""
 
 
 PATH_TEXT = """\
-The path of lists from K = 1 to 10 on 2,000 real rows (1,598 of chess), said by a forest
-of 100 trees and by XGBoost, measured in the same way."""
+The path of lists from K = 1 to 10 on 2,000 real rows (1,598 of chess), with a forest of
+100 trees and XGBoost as models, measured in the same way."""
 
 PATH_SETS = ("chess", "spambase", "higgs", "waveform21", "satimage", "letter")
 
@@ -69,7 +68,7 @@ def main():
     columns = ["data", "seconds", "cpu", "peak_mb", "lines", "fidelity"]
     header = ["data", "seconds", "processor seconds", "peak MB", "lines", "fidelity"]
     study.write_markdown(
-        "A few rules of many rows",
+        "Time and memory of few rules on many rows",
         TEXT,
         table(frame[is_growth].copy()),
         PATH_TEXT,
@@ -111,10 +110,10 @@ def cost(method, data, size):
 
 
 def measure(method, data, size):
-    """In the fresh process: fit, and say what it took."""
+    """In the fresh process: fit, and measure time and memory."""
     import clearwood as cw
 
-    model, rows, new = lesson(data, size)
+    model, rows, new = model_and_rows(data, size)
     name, settings = METHODS[method]
     make = partial(getattr(cw, name), random_state=0, **settings)
     small, labels = gaussian_rows(300, 8, seed=0)
@@ -135,15 +134,15 @@ def measure(method, data, size):
     }
 
 
-def lesson(data, size):
-    """The model, rows to say it by, and new rows."""
+def model_and_rows(data, size):
+    """The model, training rows for the rules, and new rows."""
     if data != "noisy":
         name, kind = data.split()
         X, y, new, _ = load(name, 0)
         return make_model(kind, True, 0).fit(X, y), X, new
     X, y = table_of("higgs", 0)
-    model = make_model("xgboost", True, 0).fit(X[:TAUGHT], y[:TAUGHT])
-    return model, noisy_rows(X[:TAUGHT], size, 1), noisy_rows(X[TAUGHT:], 5000, 2)
+    model = make_model("xgboost", True, 0).fit(X[:TRAINING], y[:TRAINING])
+    return model, noisy_rows(X[:TRAINING], size, 1), noisy_rows(X[TRAINING:], 5000, 2)
 
 
 def noisy_rows(X, size, seed):

@@ -1,4 +1,4 @@
-"""The page: who says best in K lines what an ensemble says."""
+"""The page: fidelity of K rules by method."""
 
 from importlib.metadata import PackageNotFoundError, version
 
@@ -13,46 +13,46 @@ SYNTHETIC_CARTS = ("cart_synthetic_labels", "cart_synthetic_probabilities")
 BIG = ("forest", "xgboost")
 
 TEXT = """\
-An ensemble is trained on a split of each set (at most 2,000 rows to train on and as
-many to test on, else half of the rows each), and each method says in at most K lines
-what the ensemble says. All figures are measured on the test rows. Fidelity: agreement
-with the ensemble, the share of equal classes or R2. Error: against the truth, the share
-of wrong classes or 1 - R2. Lines: rules or leaves, with `otherwise` or the constant.
-Literals: bounds in all lines, two of one feature on the same side counted once.
-Overlap: mean number of rules that a test row satisfies, without `otherwise` and
+An ensemble is trained on a split of each set (at most 2,000 rows for training and as
+many for testing, otherwise half of the rows each), and each method approximates it by
+at most K rules. All figures are measured on the test rows. Fidelity: agreement with the
+ensemble, the share of equal classes or R2. Error: against the true target, the share of
+wrong classes or 1 - R2. Lines: rules or leaves, including `otherwise` or the constant.
+Literals: bounds in all rules, two of one feature on the same side counted once.
+Overlap: mean number of rules that cover a test row, without `otherwise` and
 constants. Seconds: one run of the method for all sizes, without training the ensemble;
 the library's methods are fitted without labels, so that they do not cross-fit.
 
 Ensembles: scikit-learn's forest of 100 trees and XGBoost with 100 rounds (depth 6).
-Text columns become columns of 0 and 1, missing numbers the median; classes with less
-than 1 % of the rows are left out (four of shuttle's seven).
+Text columns are encoded as columns of 0 and 1, missing numbers imputed by the median;
+classes with less than 1 % of the rows are dropped (four of shuttle's seven).
 Settings of the list were chosen on the sets called "chosen" and not on those called
-"confirmed". The synthetic sets stand apart: two of the three are made of four boxes,
-which no single split of a CART begins to tell apart. Seconds were measured while other
-programs ran: take their order of magnitude only (`few_rules/scale.py` is exact)."""
+"confirmed". The synthetic sets are reported separately: two of the three consist of
+four boxes, which no single split of a CART begins to separate. Runs are single-threaded
+on the machine named above; `few_rules/scale.py` measures time in more detail."""
 
 METHODS = """\
-Methods (the smaller K's come from the same fit where there is a path, else each K is
-fitted). None is tuned per case.
+Methods (smaller K are from the same fit where there is a path, otherwise each K is
+fitted separately). None is tuned per case.
 
 - `list`: `RuleListClassifier` / `RuleListRegressor`.
 - `tree`, `additive`: `DistilledTree...`, and `AdditiveRules...`.
-- `cart_labels`, `cart_probabilities`: a CART with K leaves fitted to the classes the
-  ensemble says, or to its class probabilities (squared error); in regression there is
-  only one, fitted to its values and called `cart_probabilities` here.
+- `cart_labels`, `cart_probabilities`: a CART with K leaves fitted to the classes that
+  the ensemble predicts, or to its class probabilities (squared error); in regression
+  there is only one, fitted to its values and called `cart_probabilities` here.
   `cart_synthetic_...`: the same on training rows and synthetic rows, drawn and weighted
-  as the list's.
-- `figs`: imodels' FIGS fitted to the classes or values; the longest sum of trees that
-  have K leaves together. `figs_probabilities`: to class probabilities. `figs_splits`:
+  as those of the list.
+- `figs`: imodels' FIGS fitted to the classes or values; the longest sum of trees with a
+  total of K leaves. `figs_probabilities`: to class probabilities. `figs_splits`:
   K - 1 splits, the length when each tree of m leaves is written as m - 1 boxes; it may
   print more than K leaves.
 - `rulefit`: imodels' RuleFit without linear terms and with at most K - 1 rules and a
-  constant; two classes or values. `cv=False`, which in imodels 3.0.4 chooses as
-  `cv=True` does; class 1 above log-odds of 0 (its own `predict` says so above .5).
+  constant; two classes or values. `cv=False`, which in imodels 3.0.4 selects as
+  `cv=True` does; class 1 above log-odds of 0 (its own `predict` uses .5 instead).
 - `greedy_list`: imodels' GreedyRuleList, depth K - 1, two classes.
 - `fab_regions`, `fab_refined`: FAB's rules with `rules="regions"` (the paper's) and
   `rules="refined"`, `max_rules=K`; `fab_soft`: the soft posterior of the former, which
-  prints nothing; its seconds do not count the fit.
+  has no rules; its seconds exclude the fit.
 
 Splits: five; three of `tree`, two of `additive`, one of the slow `fab_...` methods and,
 on the smaller sets, of `rulefit`. Tables of several methods use the cases that all of
@@ -60,31 +60,31 @@ them have."""
 
 
 READING = """\
-In words. On the sets where settings were chosen the list reaches the yardstick in wins,
-gain and error. On real sets that had no part in that, regression gains more than the
-yardstick and classification less: about half of it, with more ties, because in breast,
-vote, chess and shuttle both are right nearly everywhere and wins and losses are a few
-rows. Half the literals at K = 10 nearly holds in classification on the confirmed sets;
-else it is two thirds to nine tenths.
+Summary. On the sets where settings were chosen the list reaches the reference in wins,
+gain and error. On real sets not used for this choice, the gain exceeds the reference in
+regression and is about half of it in classification, with more ties, because in breast,
+vote, chess and shuttle both are correct nearly everywhere and wins and losses differ by
+a few rows. Half the literals at K = 10 nearly holds in classification on the confirmed
+sets; otherwise it is two thirds to nine tenths.
 
-A list of two classes often ends by itself after 4 to 7 lines, so its gain is greatest
-for few lines and shrinks as the CART gets more leaves. On shuttle three lines say all
-there is; on xor four do, and a CART of 27 literals comes even with them. Under the
-forest, bodyfat (126 training rows, one feature that says nearly all) is better cut by a
-CART at small K: this is the one real set where the list is plainly worse.
+A list of two classes often ends after 4 to 7 rules, so its gain is largest for few
+rules and decreases as the CART gets more leaves. On shuttle three rules suffice; on xor
+four do, and a CART of 27 literals equals them. With the forest, bodyfat (126 training
+rows, one feature that explains nearly all) is approximated better by a CART at small K:
+this is the one real set where the list is clearly worse.
 
-A CART that sees the synthetic rows too is the harder rival. At K = 10 the list gains on
-it about half of what it gains on CARTs as people grow them, and in regression less:
-that part of the gain comes from asking the ensemble about more rows, not from the
-search.
-Against it the list loses in vote, bodyfat and, with 8 or 10 lines, in crx and diabetes
-under XGBoost.
+A CART that is also fitted to the synthetic rows is the stronger baseline. At K = 10 the
+gain of the list over it is about half of the gain over ordinary CARTs, and less in
+regression: that part of the gain is due to labelling more rows by the ensemble, not to
+the search. The list has lower fidelity than it in vote, bodyfat and, with 8 or 10
+rules, in crx and diabetes with XGBoost.
 
-Beside it. The tree is .01 to .04 behind the list in classification, and in regression
-.06 with 3 lines but .01 with 10. Sums of rules are level with the list up to 5 lines of
-two classes and ahead of it with 8 or 10; with more classes the list stays ahead. FAB's
-rules moved to where they fit (`fab_refined`) are far closer to the ensemble than the
-paper's regions, and than the soft posterior, but not as close as a list."""
+Other methods. The fidelity of the tree is .01 to .04 below that of the list in
+classification, and in regression .06 below it with 3 rules but .01 with 10. Sums of
+rules equal the list up to 5 rules of two classes and exceed it with 8 or 10; with more
+classes the list stays ahead. FAB's refined rules (`fab_refined`) are far closer to the
+ensemble than the paper's regions, and than the soft posterior, but not as close as a
+list."""
 
 
 def write_tables(study, methods):
@@ -103,9 +103,9 @@ def write_tables(study, methods):
         METHODS,
         "## The list against CART",
         yardstick(big),
-        "Gain: fidelity of the list less that of the better one, on the same test "
+        "Gain: fidelity of the list minus that of the better one, on the same test "
         "rows, of the two CARTs with K leaves. The last two columns: the same against "
-        "the better one of the two that see synthetic rows too. Error: median over "
+        "the better one of the two that also use synthetic rows. Error: median over "
         "sets and ensembles of the change in mean error. Literals: list / CART.",
         list_and_cart(big, ["kind", "role", "K"]),
         not_better(big),
@@ -123,19 +123,19 @@ def write_tables(study, methods):
 
 
 def versions():
-    """Of what is compared, beyond the line on the machine."""
+    """Versions of the packages compared, in addition to the line on the machine."""
     lines = []
     for name in ("xgboost", "imodels", "te2rules"):
-        # XGBoost without GPUs is called otherwise.
-        for known_as in (name, f"{name}-cpu"):
+        # XGBoost without GPUs has another name.
+        for package in (name, f"{name}-cpu"):
             try:
-                lines.append(f"{name} {version(known_as)}")
+                lines.append(f"{name} {version(package)}")
                 break
             except PackageNotFoundError:
                 continue
         else:
-            lines.append(f"{name} not here today")
-    return "Beside it: " + ", ".join(lines) + "."
+            lines.append(f"{name} not installed")
+    return "With: " + ", ".join(lines) + "."
 
 
 def best_of(frame, methods):
@@ -145,7 +145,7 @@ def best_of(frame, methods):
     return rows.drop_duplicates(CASE)
 
 
-def beside(frame, ours, others):
+def paired(frame, ours, others):
     """Rows of one method with, as ``..._other``, those of the better other."""
     left = frame[frame["method"] == ours].dropna(subset="fidelity")
     right = best_of(frame, others).drop(columns=["task", "role", "kind"])
@@ -168,10 +168,11 @@ def change_of_error(both):
 
 def list_and_cart(frame, keys):
     """Wins, losses and mean gains per group."""
-    asked = dict(list(beside(frame, "list", SYNTHETIC_CARTS).groupby(keys, sort=False)))
+    synthetic = paired(frame, "list", SYNTHETIC_CARTS).groupby(keys, sort=False)
+    gains = {key: rows["gain"] for key, rows in synthetic}
     lines = []
-    for key, rows in beside(frame, "list", CARTS).groupby(keys, sort=False):
-        too = asked[key]["gain"] if key in asked else np.array([])
+    for key, rows in paired(frame, "list", CARTS).groupby(keys, sort=False):
+        too = gains[key] if key in gains else np.array([])
         lines.append(
             [
                 *key,
@@ -195,8 +196,8 @@ def list_and_cart(frame, keys):
 
 
 def yardstick(frame):
-    """All sizes together, beside what an earlier search is known to reach."""
-    both, lines = beside(frame, "list", CARTS), list(EARLIER)
+    """All sizes together, compared with the results of an earlier search."""
+    both, lines = paired(frame, "list", CARTS), list(EARLIER)
     for key, rows in both.groupby(["kind", "role"], sort=False):
         share = [100 * np.mean(np.sign(rows["gain"]) == sign) for sign in (1, 0, -1)]
         ten = rows[rows["K"] == max(rows["K"])]
@@ -218,16 +219,16 @@ EARLIER = (
     ["classification: before", "", "85-90 %", "", "", "+.04", "-10 to -14 %", "half"],
     ["regression: before", "", "70-80 %", "", "", "+.02 to .03", "-4 to -10 %", "half"],
 )
-"""The yardstick: an earlier search of this kind, on 14 data sets."""
+"""The reference: an earlier search of this kind, on 14 data sets."""
 
 
 def not_better(frame):
     """Names the sets where the list loses more often than it wins."""
     parts = []
-    rivals = {"CART": CARTS, "CART on synthetic rows too": SYNTHETIC_CARTS}
+    rivals = {"CART": CARTS, "CART that also uses synthetic rows": SYNTHETIC_CARTS}
     for name, carts in rivals.items():
         found = []
-        both = beside(frame, "list", carts)
+        both = paired(frame, "list", carts)
         for key, rows in both.groupby(["data", "ensemble"], sort=False):
             sizes = [
                 f"K = {size}: {wins_and_losses(part['gain'])}"
@@ -257,7 +258,7 @@ def list_and_each(frame, methods):
     for task, rows in real.groupby("task", sort=False):
         lines = []
         for other in others:
-            both = beside(rows, "list", [other])
+            both = paired(rows, "list", [other])
             if len(both):
                 sizes = [
                     f"{wins_and_losses(part)} ({part.mean():+.3f})"
@@ -272,7 +273,7 @@ def list_and_each(frame, methods):
 def all_methods(frame, methods):
     """Per task: fidelity, error and literals of all methods on common cases."""
     parts = [
-        "Means over the cases in which all methods of the table have an answer, with "
+        "Means over the cases for which all methods of the table have a result, with "
         "the mean rank in brackets (1 is best, ties share)."
     ]
     for task, rows in frame.groupby("task", sort=False):
@@ -343,10 +344,10 @@ def additive_and_figs(frame):
     parts = ["## Additive rules against FIGS in regression"]
     lines = []
     for other in ("figs", "figs_splits", "list"):
-        both = beside(rows, "additive", [other])
+        both = paired(rows, "additive", [other])
         for size, part in both.groupby("K"):
             lines.append(_against(other, size, part))
-    for (name, size), part in beside(rows, "additive", ["figs"]).groupby(
+    for (name, size), part in paired(rows, "additive", ["figs"]).groupby(
         ["data", "K"], sort=False
     ):
         if size in (5, 10):
@@ -370,13 +371,13 @@ def _against(other, size, part):
 
 
 TE2RULES = """\
-te2rules looks for rules of class 1 of two, without a bound on their number (default
-settings). On forests of ten trees of depth 3, the size of its own examples, beside the
-list and the CARTs of K = 10 for the same forests. Literals: mean."""
+te2rules searches for rules of class 1 of two, without a bound on their number (default
+settings). On forests of ten trees of depth 3, the size of its own examples, compared
+with the list and the CARTs of K = 10 for the same forests. Literals: mean."""
 
 
 def about_te2rules(frame):
-    """How often it ends, how much it prints, how faithful that is."""
+    """How often it finishes, the number of its rules, and their fidelity."""
     lines = []
     small = frame[(frame["ensemble"] == "small") & frame["K"].isin((0, 10))]
     for name, rows in small.groupby("method", sort=False):
@@ -392,14 +393,14 @@ def about_te2rules(frame):
                 done["seconds"].median(),
             ]
         )
-    header = ["method", "ended", "lines (most)", "literals", "fidelity", "error"]
+    header = ["method", "finished", "lines (most)", "literals", "fidelity", "error"]
     parts = [TE2RULES, markdown_table([*header, "median seconds"], lines)]
     full = frame[frame["method"] == "te2rules_full"]
     if len(full):
         done = full.dropna(subset="fidelity")
         parts.append(
-            f"On the ensembles of the other tables (one split, at most 60 s) it ended "
-            f"in {len(done)} of {len(full)} cases."
+            f"On the ensembles of the other tables (one split, at most 60 s) it "
+            f"finished in {len(done)} of {len(full)} cases."
         )
         columns = ["data", "ensemble", "lines", "literals", "fidelity", "error"]
         columns.append("seconds")
