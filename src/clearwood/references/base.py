@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import brentq
+from sklearn.utils.metaestimators import available_if
 
 from clearwood._estimators import take_rows
 from clearwood._numeric import as_generator
@@ -188,8 +189,24 @@ class Reference:
             return mean.mean(axis=1)
         return mean if self.classes is None else self.classes[mean.argmax(axis=1)]
 
+    @property
+    def classes_(self) -> np.ndarray | None:
+        """The same as ``classes``, by the name that fitted models have."""
+        return self.classes
+
+    def _has_classes(self) -> bool:
+        if self.classes is None:
+            raise InputError(
+                f"This reference ({self.description}) predicts "
+                f"{_PREDICTS[self.task]}, not class probabilities; call predict."
+            )
+        return True
+
+    @available_if(_has_classes)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
         """Mean class probabilities over the draws, in the order of ``classes``.
+
+        References of values, rates and survival do not have this method.
 
         Parameters
         ----------
@@ -199,11 +216,6 @@ class Reference:
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        if self.classes is None:
-            raise InputError(
-                f"This reference ({self.description}) predicts "
-                f"{_PREDICTS[self.task]}, not class probabilities; call predict."
-            )
         return self.mean_and_variance(X)[0]
 
     def refit(self, X: Any, y: Any) -> Reference:

@@ -214,6 +214,23 @@ def test_tasks_and_refusals(rows):
         )
 
 
+def test_references_are_models_of_values_or_of_their_classes(rows):
+    X, y = rows[0][["age", "ward"]], rows[0].age + 0.5
+    values = cw.reference(lambda table, draw: table.age + 0.5 + draw / 10, X, n_draws=3)
+    shares = cw.reference(
+        RandomForestClassifier(5, random_state=0).fit(X[["age"]], rows[1])
+    )
+    for target in (None, y):
+        found = cw.simplify(values, X, target, **QUICK)
+        assert np.corrcoef(found.predict(X), values.predict(X))[0, 1] > 0.9
+    for target in (None, np.full(len(X), "ill")):
+        found = cw.simplify(shares, X[["age"]], target, **QUICK)
+        assert set(found.predict(X)) == set(shares.classes) == {"ill", "well"}
+    numbers = rows[0][["age"]].assign(half=y / 2 + np.arange(len(y)))
+    with refuses(InputError):
+        cw.simplify(cw.reference(values.draws(X), numbers), numbers, y, **QUICK)
+
+
 def test_models_fitted_without_a_fold_are_asked_and_sent_to_workers(rows):
     X, y = rows
     numbers, held = X[["age", "dose"]].fillna(0), np.arange(50)
