@@ -41,7 +41,8 @@ def check_normal(noise_variance: Any, bounds: Any, task: str) -> Bounds | None:
     if task != "regression":
         raise InputError(
             f"bounds are for truncated normal outcomes in regression, not for {task}; "
-            "for survival, divide the probabilities by that of the time of entry."
+            "for survival, divide the probabilities by that of the time of entry, and "
+            "pass horizons and times of y that are measured from entry."
         )
     return low, high
 
