@@ -1,4 +1,4 @@
-"""Splits as in the papers, and the forests that their authors would have chosen."""
+"""Splits as in the papers, and forests selected as by their authors' programs."""
 
 import warnings
 from functools import lru_cache
@@ -19,8 +19,9 @@ FORESTS = {
     ("2018", "regression"): ((10, 50, 100, 150), (16, 32, 64, 128)),
     ("2018", "classes"): ((10, 50, 100, 150), (16, 32, 64, 128)),
 }
-"""What the authors' programs try for their forests, and take what is least wrong out
-of bag: rows under which no node is split, and most leaves. The texts do not say so."""
+"""Values that the authors' programs try for their forests, with selection by the
+out-of-bag error: minimum rows of a split node, and most leaves. The papers do not state
+it."""
 
 
 class Case(NamedTuple):
@@ -55,14 +56,14 @@ def make_case(paper, name, split):
 
 
 def best_forest(X, y, is_class, paper, n_trees, seed):
-    """The forest that is least wrong out of bag."""
+    """The forest with the smallest out-of-bag error."""
     least_rows, most_leaves = FORESTS[paper, "classes" if is_class else "regression"]
     tried = []
     for rows in least_rows:
         for leaves in most_leaves:
             model = forest(is_class, n_trees, seed, rows, leaves)
             with warnings.catch_warnings():
-                # Of ten trees, some rows are out of no bag.
+                # With ten trees, some rows are in every bag.
                 warnings.simplefilter("ignore")
                 tried.append(model.fit(X, y))
     return max(tried, key=lambda model: model.oob_score_)

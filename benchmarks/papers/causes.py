@@ -1,4 +1,4 @@
-"""Where results differ from the papers': which setting changes them?
+"""Settings that change the results where they differ from the papers'.
 
 Usage: python -m benchmarks.papers.causes [--quick] [--fresh]
 
@@ -6,8 +6,8 @@ Two settings that the texts leave open are varied on the papers' splits: whether
 statement that occurs in several trees counts once in the penalty of FAB, as in the
 authors' program, or each time, as in their text; and whether Node Harvest selects nodes
 of the forest that is explained, or of one of shallow trees, as its R package grows.
-Next to them the regions into which the forests of 2016 divide the space. Small
-experiments on differences of all five papers are in ``switches.py``.
+In addition, the number of regions into which the forests of 2016 divide the space.
+Small experiments on differences of all five papers are in ``switches.py``.
 """
 
 from copy import copy
@@ -145,11 +145,11 @@ def printed_rules(split):
     X = pd.DataFrame(case.X_test, columns=ENERGY_NAMES)
     low = X["OverallHeight"] < 5.25
     small = X["WallArea"] < np.where(low, 306.25, 330.75)
-    said = np.select(
+    predicted = np.select(
         [low & small, low & ~small, ~low & small], [12.33, 14.39, 28.17], 37.38
     )
     row = {"setting": "as printed", "rules": 4, "overlap": 1.0}
-    return [row | {"error": wrong(case, said), "fewest": 0, "most": 0}]
+    return [row | {"error": wrong(case, predicted), "fewest": 0, "most": 0}]
 
 
 def rules_of_ours():
@@ -162,7 +162,7 @@ def rules_of_ours():
 
 
 def regions(name):
-    """Regions of the first three trees and of a whole forest, or the bounds of them."""
+    """Regions of the first three trees and of a whole forest, or bounds on them."""
     case, rows = make_case("2016", name, 0), []
     for n_trees in (3, len(case.model.estimators_)):
         some = copy(case.model)

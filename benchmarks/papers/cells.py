@@ -1,4 +1,4 @@
-"""Cells of the papers' tables next to ours, and how they are set out on a page."""
+"""Cells of the papers' tables next to ours, and their layout on a page."""
 
 from typing import NamedTuple
 
@@ -24,9 +24,9 @@ class Cell(NamedTuple):
 class Item(NamedTuple):
     """A table or figure.
 
-    ``study`` is the module whose command makes the page of results, ``protocol`` says
-    in what the data and the procedure differ from the paper's, ``cause`` what the
-    differences come from. ``lacking`` cells are impossible here, for the reason
+    ``study`` is the module whose command makes the page of results; ``protocol`` states
+    how the data and the procedure differ from the paper's; ``cause`` states what
+    differences are due to. ``lacking`` cells are impossible here, for the reason
     ``why``.
     """
 

@@ -51,7 +51,7 @@ HARVESTS = {
 
 
 def draw_all(frame, csv):
-    """Draw what is there; the paths of the pictures by number."""
+    """Draw what the rows allow; the paths of the pictures by number."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -118,34 +118,34 @@ def draw_data(ax, case, title):
     finished(ax, title)
 
 
-def ground(predict, n=200):
-    """Places along an axis and what is said on their grid."""
+def background(predict, n=200):
+    """Places along an axis, and the predictions on their grid."""
     at = (np.arange(n) + 0.5) / n
     grid = np.stack(np.meshgrid(at, at), axis=-1).reshape(-1, 2)
     return at, at, predict(grid).reshape(n, n)
 
 
-def fill(ax, said):
-    """The ground in the classes' colours."""
+def fill(ax, predicted):
+    """The background in the classes' colours."""
     from matplotlib.colors import ListedColormap
 
     from clearwood.charts.style import colour
 
     colours = ListedColormap([colour(0), colour(1)])
     ax.imshow(
-        said, origin="lower", extent=(0, 1, 0, 1), cmap=colours, alpha=0.25, vmin=0,
-        vmax=1, interpolation="nearest",
+        predicted, origin="lower", extent=(0, 1, 0, 1), cmap=colours, alpha=0.25,
+        vmin=0, vmax=1, interpolation="nearest",
     )  # fmt: skip
 
 
 def draw_trees(ax, case, n_trees=5):
-    """The regions into which the first trees cut the square, and how many they are."""
+    """The regions into which the first trees divide the square, and their number."""
     trees = case.model.estimators_[:n_trees]
 
     def leaves(X):
         return np.stack([tree.apply(X) for tree in trees], axis=1)
 
-    fill(ax, ground(case.model.predict)[2])
+    fill(ax, background(case.model.predict)[2])
     borders = []
     for d in (0, 1):
         cuts = [tree.tree_.threshold[tree.tree_.feature == d] for tree in trees]
@@ -165,7 +165,7 @@ def draw_trees(ax, case, n_trees=5):
 
 
 def draw_rules(ax, case, rules, title):
-    """The boxes of rules, over what the rules say."""
+    """The boxes of rules, over the predictions of the rules."""
     import matplotlib.pyplot as plt
 
     from clearwood.rules.displays import RegionsDisplay
@@ -173,7 +173,7 @@ def draw_rules(ax, case, rules, title):
     show = slice(0, N_SHOWN)
     made = RegionsDisplay.from_estimator(rules, case.X_test[show], case.y_test[show])
     plt.close(made.figure_)
-    made.background = ground(rules.predict)
+    made.background = background(rules.predict)
     made.plot(ax)
     for part in (*ax.texts, ax.get_legend()):  # too many for a small panel
         if part is not None:
@@ -250,7 +250,7 @@ def figure_6(name):
     case = make_case("2018", name, 0)
     figure, axes = panels(2, 4, size=2.8)
     draw_data(axes[0, 0], case, f"{name}, 1,000 rows")
-    fill(axes[0, 1], ground(case.model.predict)[2])
+    fill(axes[0, 1], background(case.model.predict)[2])
     wrong = np.mean(case.model.predict(case.X_test) != case.y_test)
     finished(axes[0, 1], f"Forest of 100 trees: error {wrong:.3f}")
     for ax, (title, (method, settings)) in zip(list(axes.flat)[2:], FITS.items()):

@@ -1,7 +1,7 @@
-"""Our methods: each gives its rules, by the number of lines asked for.
+"""Our methods: each gives its rules, by number of lines.
 
-Those that end in ``_paper`` have the settings of the papers, or of the authors'
-program where these do not say; the others have ours.
+Names that end in ``_paper`` have the settings of the papers, or of the authors' program
+where the papers do not state them; the others have ours.
 """
 
 import time
@@ -30,7 +30,7 @@ def timed_fit(case, name, **settings):
     made = estimator(case, name, **settings)
     begin = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that rules are poor, the tables say
+        warnings.simplefilter("ignore")  # poor rules show in the tables
         made.fit(case.X, case.y)
     return made, time.perf_counter() - begin
 
@@ -55,27 +55,27 @@ def row_of(case, rules, size, seconds, **more):
 
 
 def early_error(case, rules):
-    """The error as an early version of the authors' program counts it.
+    """The error as an early version of the authors' program computes it.
 
-    The mean loss of all rules that hold a row, divided by their number once more.
+    The mean loss of all rules that cover a row, divided by their number once more.
     """
     if not isinstance(rules, cw.RuleList):
         return np.nan
     held = rules.matches(case.X_test)
     held = np.hstack([held, ~held.any(axis=1, keepdims=True)])
-    y, said = case.y_test[:, None], rules.predictions
-    loss = said != y if case.is_class else (said - y) ** 2
+    y, predicted = case.y_test[:, None], rules.predictions
+    loss = predicted != y if case.is_class else (predicted - y) ** 2
     return float(np.mean((loss * held).sum(axis=1) / held.sum(axis=1) ** 2))
 
 
-def wrong(case, said):
+def wrong(case, predicted):
     """Share of wrong classes, or mean squared error, on test rows."""
-    loss = said != case.y_test if case.is_class else (said - case.y_test) ** 2
+    loss = predicted != case.y_test if case.is_class else (predicted - case.y_test) ** 2
     return float(np.mean(loss))
 
 
 def fab(case, **settings):
-    """FAB: its rules, and what its mixture says before it is cut down to them."""
+    """FAB: its rules, and the predictions of its mixture before the cut to rules."""
     fit, seconds = timed_fit(case, "FABRules", **settings)
     more = {"soft_error": wrong(case, fit.predict_soft(case.X_test))}
     if fit.selected_ is not None:
@@ -84,7 +84,7 @@ def fab(case, **settings):
 
 
 def along_path(case, name, sizes, **settings):
-    """All sizes from one fit, and what it took of them."""
+    """All sizes from one fit, and its time."""
     fit, seconds = timed_fit(case, name, **settings)
     rows = [row_of(case, fit.rules_, "all", seconds)]
     for size in sizes:
@@ -116,16 +116,16 @@ def cart_row(case, fit, size, seconds):
     """The scores of a decision tree of scikit-learn."""
     from clearwood.outcomes import OUTCOMES
 
-    said, target = fit.predict(case.X_test), case.model.predict(case.X_test)
+    predicted, target = fit.predict(case.X_test), case.model.predict(case.X_test)
     task = "classification" if case.is_class else "regression"
     return {
         "size": size,
         "lines": int(fit.get_n_leaves()),
         "literals": tree_literals(fit.tree_),
-        "error": wrong(case, said),
+        "error": wrong(case, predicted),
         "soft_error": np.nan,
         "forest_error": wrong(case, target),
-        "fidelity": OUTCOMES[task].fidelity(target, said),
+        "fidelity": OUTCOMES[task].fidelity(target, predicted),
         "coverage": 1.0,
         "overlap": 1.0,
         "components": 0,
@@ -153,7 +153,7 @@ def cart_of_sizes(case):
 
 def cart_validated(case):
     """The decision tree of 2016: depth and rows per leaf by 5-fold cross-validation
-    among what the authors' program tries."""
+    among the values of the authors' program."""
     from sklearn.model_selection import GridSearchCV
 
     tried = {"max_depth": [None, 2, 4, 6, 8], "min_samples_leaf": [5, 10, 20, 30]}

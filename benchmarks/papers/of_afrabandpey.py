@@ -9,7 +9,7 @@ RUNS = (
     "Same data and sizes of the parts, 50 random splits; BART of stochtree in place of "
     "the R package."
 )
-NOT_HERE = "bike rental and wine quality are not at hand"
+NOT_HERE = "bike rental and wine quality are not available"
 REFERENCES = ("bart_tuned", "gp", "bart_3")
 
 
@@ -116,13 +116,13 @@ def differences():
         ours, prior = (
             rmse("projection_prior", data, m) for m in ("plain", "cart_tuned")
         )
-        for size, said in ((2, "contains 0"), (15, "above 0")):
+        for size, stated in ((2, "contains 0"), (15, "above 0")):
             a, b = prior[str(size)], ours[str(size)]
             half = 1.96 * (a.var() / len(a) + b.var() / len(b)) ** 0.5
             low, high = a.mean() - b.mean() - half, a.mean() - b.mean() + half
-            holds = (low > 0) == (said == "above 0")
+            holds = (low > 0) == (stated == "above 0")
             text = f"{low:.3g} to {high:.3g}"
-            cells.append(claim(data, f"{size} leaves", said, text, holds))
+            cells.append(claim(data, f"{size} leaves", stated, text, holds))
     return Item(
         "Figure 5", "intervals of the gain in RMSE", "projection.prior",
         "projection_prior",
@@ -131,7 +131,7 @@ def differences():
         "runs. The text states which intervals contain zero.",
         tuple(cells),
         "As groups, 50 runs with a gain smaller than their scatter are not enough; the "
-        "paired test of the same runs is sure of all four sets.",
+        "paired test of the same runs finds the gain on all four.",
         4, NOT_HERE,
     )  # fmt: skip
 
@@ -146,12 +146,12 @@ def table_2():
     )  # fmt: skip
     cells, unread = [], 0
     for data, values in printed.TABLE_2.items():
-        for said, (method, column, words) in zip(values, ours):
-            if said == printed.BEST:
+        for stated, (method, column, words) in zip(values, ours):
+            if stated == printed.BEST:
                 unread += 1
                 continue
             found = rmse("projection_prior", data, method)[column]
-            cells.append(cell(data, words, said, found, better="lower"))
+            cells.append(cell(data, words, stated, found, better="lower"))
     return Item(
         "Table 2", "RMSE and size next to Node Harvest and born-again trees",
         "projection.prior", "projection_prior",
@@ -176,11 +176,11 @@ def table_3():
     """Dissimilarity of trees of bootstrap samples, by equation 12."""
     cells = []
     for data, both in stability.PRINTED.items():
-        for said, method in zip(both, ("tuned CART", "projected")):
+        for stated, method in zip(both, ("tuned CART", "projected")):
             rows = results("projection_stability", set=data, method=method, leaves=10)
             ours = rows["paper_dissimilarity"].iloc[0]
             column = "prior" if method == "tuned CART" else "utility"
-            cells.append(cell(data, column, said, ours, better="lower"))
+            cells.append(cell(data, column, stated, ours, better="lower"))
     return Item(
         "Table 3", "instability", "projection.stability", "projection_stability",
         "Same data and number of bootstrap samples; trees of at most ten leaves, "
@@ -197,20 +197,20 @@ def table_4():
     """Local fidelity: LIME and projected trees."""
     cells = []
     for data, both in table4.PRINTED.items():
-        for said, n in zip(both, (2, 3)):
+        for stated, n in zip(both, (2, 3)):
             method = f"LIME, {n} features"
             rows = results(
                 "projection_table4", set=data, method=method, units="of the data"
             )
             text = f"squared error, {method}"
-            cells.append(cell(data, text, said, rows["mean"], 0.1 * said, "lower"))
+            cells.append(cell(data, text, stated, rows["mean"], 0.1 * stated, "lower"))
         rows = results(
             "projection_table4", set=data, units="of the data",
             method="projected tree, 3 leaves",
         )  # fmt: skip
-        said = {"boston": 2.03, "autorisk": 2.4}[data]
+        stated = {"boston": 2.03, "autorisk": 2.4}[data]
         text = "features of a tree"
-        cells.append(cell(data, text, said, rows["features"], 0.5))
+        cells.append(cell(data, text, stated, rows["features"], 0.5))
     tree, lime = (
         results("projection_table4", units="of the data", method=m).groupby("set")
         for m in ("projected tree, depth 3", "LIME, 2 features")
@@ -237,7 +237,7 @@ def table_4():
 
 
 def figure_6():
-    """The explained row of Figure 6 is not given."""
+    """The explained row of Figure 6 is not stated."""
     return Item(
         "Figure 6", "a tree of three leaves for one row of boston",
         "projection.table4", "projection_table4",

@@ -14,14 +14,14 @@ SPLITS_2016 = (
     "Same data and sizes; three splits (Higgs one) where the paper has one; forests of "
     "scikit-learn in place of R's."
 )
-NO_MINIBOONE = "MiniBooNE is not at hand"
+NO_MINIBOONE = "MiniBooNE is not available"
 EM_CAUSE = (
     "FAB is not best on Energy and Synthetic2: it drops components that would still "
     "reduce the test error, of which EM is best with nine and ten. At the number that "
     "it keeps, it is as good as EM on all six sets (second column). The best K is "
     "selected by the test errors themselves, which a user does not have."
 )
-RULES_SAID = {
+RULES_STATED = {
     "FAB, as in the paper": ("3 to 10", 3, 10),
     "inTrees, R's settings": ("30 to 100", 30, 100),
     "Node Harvest, all nodes": ("30 to 100", 30, 100),
@@ -120,10 +120,10 @@ def rules_of_figure_5():
     cells = []
     for name in SETS:
         rows = results("papers", paper=2018, data=name, size="all")
-        for method, (said, least, most) in RULES_SAID.items():
+        for method, (stated, least, most) in RULES_STATED.items():
             lines = own_lines(rows[rows["method"] == method], method).mean()
             holds = least <= round(lines) <= most
-            cells.append(claim(name, method, said, f"{lines:.1f}", holds))
+            cells.append(claim(name, method, stated, f"{lines:.1f}", holds))
     return Item(
         "Figure 5", "numbers of rules", "papers.run", "papers",
         f"{SPLITS_2018} Born-again trees: size by validation, the paper by depth. The "
@@ -148,8 +148,8 @@ def errors_of_figure_5():
         for column, word in (("soft_error", "mixture"), ("error", "printed rules")):
             fab = by.loc["FAB, as in the paper", column]
             ours = f"{fab:.3g} against {tree:.3g}"
-            said = "below depth-2 tree"
-            cells.append(claim(name, f"FAB, {word}", said, ours, fab < tree))
+            stated = "below depth-2 tree"
+            cells.append(claim(name, f"FAB, {word}", stated, ours, fab < tree))
     return Item(
         "Figure 5", "test errors", "papers.run", "papers",
         "As above; errors are in the picture only, and the text states the order of "
@@ -166,10 +166,10 @@ def overlaps():
     """Table 3."""
     cells = []
     for method, by_set in printed.OVERLAPS.items():
-        for name, said in by_set.items():
+        for name, stated in by_set.items():
             rows = results("papers", paper=2018, data=name, method=method, size="all")
             ours = rows["overlap"] + (method == "inTrees, R's settings")
-            cells.append(cell(name, method, said, ours, 0.1))
+            cells.append(cell(name, method, stated, ours, 0.1))
     return Item(
         "Table 3", "rules that hold for a test row", "papers.run", "papers",
         f"{SPLITS_2018} One is added to inTrees here, whose last rule holds for every "
@@ -193,9 +193,11 @@ def rules_on_energy():
     """Table 4: numbers of rules, on the first split."""
     cells = []
     rows = results("papers", paper=2018, data="energy", split=0, size="all")
-    for method, said in printed.ENERGY_RULES.items():
+    for method, stated in printed.ENERGY_RULES.items():
         lines = own_lines(rows[rows["method"] == method], method).mean()
-        cells.append(cell(method, "rules on Energy", said, lines, max(1, 0.2 * said)))
+        cells.append(
+            cell(method, "rules on Energy", stated, lines, max(1, 0.2 * stated))
+        )
     return Item(
         "Table 4", "rules on Energy", "papers.run", "papers",
         "First split; the split and the forest of the paper are not published. "
@@ -326,11 +328,11 @@ def rules_2016():
     cells = []
     for name, of in (("energy", "Table 3"), ("higgs", "Table 4")):
         rows = results("papers", paper=2016, data=name, split=0)
-        for method, said in printed.RULES_2016[name].items():
+        for method, stated in printed.RULES_2016[name].items():
             own = rows[(rows["method"] == method) & (rows["size"] == "all")]
             lines = own_lines(own, method).mean()
-            row, margin = f"{of}, {name}", max(1, 0.2 * said)
-            cells.append(cell(row, method, said, lines, margin))
+            row, margin = f"{of}, {name}", max(1, 0.2 * stated)
+            cells.append(cell(row, method, stated, lines, margin))
     return Item(
         "Tables 3 and 4", "rules on Energy and Higgs", "papers.run", "papers",
         "First split; the split and the forest of the paper are not published. The "

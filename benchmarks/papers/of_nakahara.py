@@ -20,20 +20,20 @@ def items():
     cells = []
     for method, times in PRINTED.items():
         name, words = OURS[method]
-        for n, said in zip(SAMPLES, times):
+        for n, stated in zip(SAMPLES, times):
             cells.append(
-                cell(f"{words}, ms", f"n = {n}", said, ms[name, n], better="lower")
+                cell(f"{words}, ms", f"n = {n}", stated, ms[name, n], better="lower")
             )
-        for n, said in zip(SAMPLES[1:], times[1:]):
+        for n, stated in zip(SAMPLES[1:], times[1:]):
             own = ms[name, n] / ms[name, SAMPLES[0]]
             row = f"{words}, relative to n = 50"
-            cells.append(cell(row, f"n = {n}", ratio(said, times[0]), own))
+            cells.append(cell(row, f"n = {n}", ratio(stated, times[0]), own))
     return [
         Item(
             "Table 1", "CPU time of sequential and batch updating",
             "metatree.speed", "metatree_speed",
             "Same setting (M = 2, K = 5, depth 5, Bernoulli leaves, 100 repetitions), "
-            "on another machine: the growth with n is what can be compared.",
+            "on a different machine: only the growth with n can be compared.",
             tuple(cells),
             "Both procedures are compiled here. On this machine BayesML 0.5.1, the "
             "authors' package, takes 0.77 to 0.92 ms for a batch, about twice as fast "

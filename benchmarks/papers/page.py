@@ -2,8 +2,8 @@
 
 Usage: python -m benchmarks.papers.page
 
-It reads the CSV files in benchmarks/results and runs nothing: after a study was run
-anew, run it again.
+It reads the CSV files in benchmarks/results and runs nothing: run it again after a
+study has been rerun.
 """
 
 from benchmarks._study import ROOT

@@ -1,4 +1,4 @@
-"""Numbers that the two papers print, to stand beside ours."""
+"""Numbers that the two papers print, for comparison with ours."""
 
 DATA = {
     "synthetic1": (2, "any", 1000),
@@ -7,7 +7,7 @@ DATA = {
     "higgs": (28, "11,000,000", 5000),
     "energy": (8, "768", 384),
 }
-"""Table 1 of 2018: features, rows there are, rows to train and as many to test."""
+"""Table 1 of 2018: features, rows of the set, rows to train and as many to test."""
 
 RUNTIMES = {
     "synthetic1": ("2.59 ± 2.28", 2.59, "21.4 ± 7.33", 21.4),
@@ -43,15 +43,15 @@ OVERLAPS = {
 }
 """Table 3 of 2018: rules that cover a test row."""
 
-SIZES_SAID = {
+SIZES_STATED = {
     "FAB, as in the paper": "3 to 10",
     "inTrees, R's settings": "about 30 to 100",
     "Node Harvest, all nodes": "about 30 to 100",
     "born-again tree": "sometimes over 100",
     "decision tree, depth 2": "4",
 }
-"""What the text beside figure 5 says of the number of rules; its errors are in the
-picture only."""
+"""Number of rules as stated in the text next to figure 5; its errors are in the picture
+only."""
 
 ENERGY_RULES = {
     "FAB, as in the paper": 4,
@@ -60,7 +60,7 @@ ENERGY_RULES = {
     "Node Harvest, all nodes": 10,
     "decision tree, depth 2": 4,
 }
-"""Rules on Energy, beside table 4 of 2018."""
+"""Rules on Energy, of table 4 of 2018."""
 
 TABLE_2016 = {
     ("xor", "forest"): (None, 1.00, 0.02),

@@ -25,7 +25,7 @@ SETS = {"2016": SETS_2016, "2018": SETS_2018}
 METHODS = {"2016": METHODS_2016, "2018": METHODS_2018}
 
 STARTS = {"fab": 20, "em": 3}
-"""Restarts for seconds per restart."""
+"""Restarts for the seconds per restart."""
 
 
 def main():

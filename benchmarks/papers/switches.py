@@ -1,4 +1,4 @@
-"""Small experiments, each with one setting changed, on why results differ.
+"""Small experiments, each with one setting changed, on causes of differences.
 
 ``EXPERIMENTS`` names them by paper, table and data; each gives rows of setting,
 quantity, the number that the paper prints and ours, one for each repetition.
@@ -71,7 +71,7 @@ def depth_of_tree():
 def work_of_em():
     """Table 2 of 2018: iterations times components of EM over those of FAB."""
     case = make_case("2018", "higgs", 0)
-    said = RUNTIMES["higgs"][3] / RUNTIMES["higgs"][1]
+    stated = RUNTIMES["higgs"][3] / RUNTIMES["higgs"][1]
     for seed in range(3):
         seconds, work = {}, {}
         for method, sizes in (("fab", (10,)), ("em", range(1, 11))):
@@ -87,23 +87,23 @@ def work_of_em():
             yield row("one start", f"iterations of {method}", "", n)
         for word, of in (("CPU seconds", seconds), ("iterations x components", work)):
             ratio = of["em"] / of["fab"]
-            yield row("one start", f"{word}, EM / FAB", round(said, 1), ratio)
+            yield row("one start", f"{word}, EM / FAB", round(stated, 1), ratio)
 
 
 def fewer_rules():
     """Table 3 of 2018: overlap of FAB on Energy with at most so many rules."""
-    said = OVERLAPS[FAB_NAME]["energy"]
+    stated = OVERLAPS[FAB_NAME]["energy"]
     for split in range(3):
         case = make_case("2018", "energy", split)
         for most in (4, 5, 10):
             fit, _ = timed_fit(case, "FABRules", preset="paper", n_rules=most + 1)
             found = fit.rules_.evaluate(case.X_test, case.y_test)
-            yield row(f"at most {most} rules", "overlap", said, found.overlap)
+            yield row(f"at most {most} rules", "overlap", stated, found.overlap)
 
 
 def leaves_of_forest(name):
     """Table 3 of 2018: overlap of inTrees by the leaves of the forest's trees."""
-    said = OVERLAPS[IN_TREES_NAME][name]
+    stated = OVERLAPS[IN_TREES_NAME][name]
     for leaves in (8, 16, 64):
         for split in range(2):
             X, y, X_test, y_test = load(name, split, SIZES_2018[name])
@@ -114,13 +114,13 @@ def leaves_of_forest(name):
             fit, _ = timed_fit(case, "InTrees", preset="paper")
             found = fit.rules_.evaluate(X_test, y_test)
             setting = f"at most {leaves} leaves a tree"
-            yield row(setting, "overlap", said, found.overlap + 1)
+            yield row(setting, "overlap", stated, found.overlap + 1)
 
 
 def nodes_that_count(name):
     """Tables 3 and 4 of 2018: nodes by their features, and by their weights."""
-    n_said = ENERGY_RULES[HARVEST_NAME] if name == "energy" else ""
-    said = OVERLAPS[HARVEST_NAME][name]
+    n_stated = ENERGY_RULES[HARVEST_NAME] if name == "energy" else ""
+    stated = OVERLAPS[HARVEST_NAME][name]
     for split in range(3):
         case = make_case("2018", name, split)
         for most in (1, 2):
@@ -132,17 +132,17 @@ def nodes_that_count(name):
             for least in (0.0, 0.05, 0.1):
                 setting = f"features of a node: {most}, weight over {least:g}"
                 kept = weight > least
-                yield row(setting, "nodes", n_said, kept.sum())
-                yield row(setting, "overlap", said, held[:, kept].sum(axis=1).mean())
+                yield row(setting, "nodes", n_stated, kept.sum())
+                yield row(setting, "overlap", stated, held[:, kept].sum(axis=1).mean())
 
 
 def born_again_by_depth(name):
     """Table 4 and Figure 5 of 2018: the depth selected, as in the paper."""
-    said = ENERGY_RULES["born-again tree"] if name == "energy" else "10 to 200"
+    stated = ENERGY_RULES["born-again tree"] if name == "energy" else "10 to 200"
     for split in range(2):
         fit, _ = timed_fit(make_case("2018", name, split), "BornAgainTree",
                            preset="paper")  # fmt: skip
-        yield row("best depth", "leaves", said, fit.rules_.n_rules)
+        yield row("best depth", "leaves", stated, fit.rules_.n_rules)
 
 
 def born_again_on_baseball():
@@ -184,35 +184,35 @@ def svm(name):
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
 
-    said = FIGURE_3.loc[name, "SVM"]
+    stated = FIGURE_3.loc[name, "SVM"]
     fold = folds(name)[0]
     train, test = numbers_of(fold)
-    yield row("one-hot levels, C = 1", "accuracy", said,
+    yield row("one-hot levels, C = 1", "accuracy", stated,
               accuracy(fold, rivals.svm(fold, binned(fold))))  # fmt: skip
     for cost in (1, 10):
         model = make_pipeline(StandardScaler(), SVC(C=cost, gamma="auto"))
         found = model.fit(train, fold.y).predict(test)
-        yield row(f"numbers, C = {cost}", "accuracy", said, right(fold, found))
+        yield row(f"numbers, C = {cost}", "accuracy", stated, right(fold, found))
 
 
 def forest_of_numbers():
     """Figure 3 of the thesis, waveform21."""
     fold = folds("waveform21")[0]
-    said = FIGURE_3.loc["waveform21", "random forest"]
+    stated = FIGURE_3.loc["waveform21", "random forest"]
     levels = binned(fold)
     for setting, parts in (("levels", levels), ("numbers", (*numbers_of(fold), None))):
         found = rivals.random_forest(fold, parts)
-        yield row(setting, "accuracy", said, accuracy(fold, found))
+        yield row(setting, "accuracy", stated, accuracy(fold, found))
 
 
 def tan(name):
     """Figure 3 of the thesis: cells as counted, as bnlearn has them."""
-    said = FIGURE_3.loc[name, "TAN"]
+    stated = FIGURE_3.loc[name, "TAN"]
     for fold in folds(name):
         levels = binned(fold)
         for setting, added in (("a row added to a cell", 1.0), ("as counted", NO_ROWS)):
             found = rivals.tan(fold, levels, added)
-            yield row(setting, "accuracy", said, accuracy(fold, found))
+            yield row(setting, "accuracy", stated, accuracy(fold, found))
 
 
 def tan_of_pyagrum(name):
@@ -226,7 +226,7 @@ def tan_of_pyagrum(name):
             type_processor=DiscreteTypeProcessor(discretizationThreshold=1000),
             learningMethod="TAN", prior="Smoothing", priorWeight=1.0,
         )  # fmt: skip
-        # It knows the levels of the rows to learn from only.
+        # It knows the levels of the training rows only.
         found = model.fit(train, fold.y).predict_proba(np.minimum(test, train.max(0)))
         yield row("a row added to a cell", "accuracy", FIGURE_3.loc[name, "TAN"],
                   accuracy(fold, found))  # fmt: skip
@@ -234,13 +234,15 @@ def tan_of_pyagrum(name):
 
 def r_tree(name):
     """Figure 3 of the thesis: nodes are split while their deviance is a hundredth."""
-    said = FIGURE_3.loc[name, "CART"]
+    stated = FIGURE_3.loc[name, "CART"]
     for fold in folds(name):
         train, test, _ = binned(fold)
         kinds = {"levels": (train, test), "numbers": numbers_of(fold)}
         for kind, (a, b) in kinds.items():
             found = stopped_tree(a, fold.y, b)
-            yield row(f"rule of R's tree, {kind}", "accuracy", said, right(fold, found))
+            yield row(
+                f"rule of R's tree, {kind}", "accuracy", stated, right(fold, found)
+            )
 
 
 def stopped_tree(train, y, test, least=0.01):
@@ -263,7 +265,7 @@ def stopped_tree(train, y, test, least=0.01):
 
 def shares_of_values():
     """Table 6 of the thesis: its generator does not state how frequent a value is."""
-    said = simulations.PRINTED["cluster"]["thesis"][0]
+    stated = simulations.PRINTED["cluster"]["thesis"][0]
     for setting, shares in SHARES.items():
         for repeat in range(5):
             rng = np.random.default_rng(repeat)
@@ -277,19 +279,19 @@ def shares_of_values():
                     X[order, column] = np.sort(X[order, column])[:: -1 if i % 2 else 1]
             fold = Fold(X[:500], y[:500], X[500:], y[500:])
             found = accuracy(fold, ours(fold, "thesis")[1])
-            yield row(f"shares of values {setting}", "accuracy of SBFC", said, found)
+            yield row(f"shares of values {setting}", "accuracy of SBFC", stated, found)
 
 
 def best_possible():
     """Table 7 of the thesis: accuracy of the true probabilities on the same rows."""
-    said = simulations.PRINTED["logistic"]["thesis"]
-    for n, printed in zip((100, 1000, 10000), said):
+    stated = simulations.PRINTED["logistic"]["thesis"]
+    for n, printed in zip((100, 1000, 10000), stated):
         for repeat in range(simulations.REPEATS[n]):
             fold = simulations.drawn("logistic", n, repeat)
             x1, x2, x3, x4, x5, x6 = fold.X_test[:, :6].T
             logit = x1 - x2 * x3 + x4 * x5 - x5 * x6
             setting = f"{n} features"
-            # Of rows with the logit 0, either class is as probable.
+            # Rows with a logit of 0 have equal probabilities of both classes.
             yield row(f"{setting}, logit >= 0", "accuracy of the truth", printed,
                       right(fold, logit >= 0))  # fmt: skip
             yield row(f"{setting}, logit > 0", "accuracy of the truth", printed,
@@ -298,7 +300,7 @@ def best_possible():
 
 def columns_of_glm(name):
     """Tables 6 and 7 of the thesis: no more columns than R's glm can fit."""
-    said = simulations.PRINTED[name]["logistic"][1]
+    stated = simulations.PRINTED[name]["logistic"][1]
     for repeat in range(5):
         fold = simulations.drawn(name, 1000, repeat)
         n = len(fold.y)
@@ -309,12 +311,12 @@ def columns_of_glm(name):
         # Rows that are separated by as many coefficients: any fit is through them.
         slopes = np.linalg.lstsq(train, 2.0 * fold.y - 1, rcond=None)[0]
         setting = "linear, first 499 of 1,000 columns"
-        yield row(setting, "accuracy", said, right(fold, test @ slopes > 0))
+        yield row(setting, "accuracy", stated, right(fold, test @ slopes > 0))
 
 
 def rows_of_naive_bayes():
     """Table 7 of the thesis: naive Bayes by the number of rows."""
-    for d, said in zip((100, 1000), simulations.PRINTED["logistic"]["naive Bayes"]):
+    for d, stated in zip((100, 1000), simulations.PRINTED["logistic"]["naive Bayes"]):
         for repeat in range(5):
             fold = simulations.drawn("logistic", d, repeat)
             for n in (100, 200, 500):
@@ -322,7 +324,7 @@ def rows_of_naive_bayes():
                 levels = some.X - 1, some.X_test - 1, np.full(d, 2)
                 found = rivals.naive_bayes(some, levels)
                 setting = f"{d} features, {n} rows"
-                yield row(setting, "accuracy", said, accuracy(some, found))
+                yield row(setting, "accuracy", stated, accuracy(some, found))
 
 
 def penalty_of_clusters():
@@ -330,13 +332,13 @@ def penalty_of_clusters():
     import clearwood as cw
     from benchmarks.circuits.cases import PRINTED, fitted
 
-    said = PRINTED["pumsb_star"].learn[0]
+    stated = PRINTED["pumsb_star"].learn[0]
     for penalty in (0.4, 0.8, 1.2, 2.0, 3.0):
         learner = cw.LearnSPN(
             preset="paper", random_state=0, penalty=penalty, significance_level=0.0001
         )
         found = fitted(learner, "pumsb_star")
-        yield row(f"penalty {penalty:g} per column", "test log-likelihood", said,
+        yield row(f"penalty {penalty:g} per column", "test log-likelihood", stated,
                   found["test"])  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The page: every table with the printed numbers beside ours."""
+"""The page: every table with the printed numbers next to ours."""
 
 import re
 
@@ -14,74 +14,77 @@ from benchmarks.papers.printed import (
     ENERGY_RULES,
     OVERLAPS,
     RUNTIMES,
-    SIZES_SAID,
+    SIZES_STATED,
     TABLE_2016,
 )
 
 INTRODUCTION = """\
-What Hara and Hayashi print beside what our methods give: "Making Tree Ensembles
+Results of Hara and Hayashi next to those of our methods: "Making Tree Ensembles
 Interpretable: A Bayesian Model Selection Approach" (AISTATS 2018, here "2018") and
-"Making Tree Ensembles Interpretable" (2016). All methods are this library's, but for
+"Making Tree Ensembles Interpretable" (2016). All methods are this library's, except
 the decision trees, which are scikit-learn's. Mean ± standard deviation over random
-splits, scored on test rows. Error: share of wrong classes, or mean squared error.
+splits, evaluated on test rows. Error: share of wrong classes, or mean squared error.
 
-What differs from the papers:
+Differences from the papers:
 
 - Splits and seeds are ours, and fewer: five in place of ten (Higgs: two), three of 2016
-  (Higgs: one; the paper seems to have one of each). Rows are as many.
-- Forests are scikit-learn's, not R's. Rows per node and leaves per tree are chosen out
-  of bag among what the authors' programs try, which the texts do not say.
-- MiniBooNE could not be had. Higgs is a subset of 25,970 rows of the 11,000,000.
+  (Higgs: one; the paper seems to have one of each). The numbers of rows are the same.
+- Forests are scikit-learn's, not R's. Rows per node and leaves per tree are selected by
+  the out-of-bag error among the values of the authors' programs; the papers do not
+  state them.
+- MiniBooNE was not available. Higgs is a subset of 25,970 rows of the 11,000,000.
 - Energy: the heating load.
-- "FAB, as in the paper": 20 restarts, at most 10 components, fitted to the labels, the
-  start kept whose soft posterior has least training error, regions printed as found;
-  each distinct question counts once, as in the authors' program (the text counts all).
-- "inTrees, R's settings": leaves of at most six questions, judged by the labels, the
-  absolute rise of the error, and in regression three levels of the target. Our list
-  says means, theirs a quantile of each level.
-- "Node Harvest, all nodes": nodes of two features at most, fitted to the labels. The R
-  package grows its own forest for it; ours harvests the forest that is explained.
-- "born-again tree": size by cross-validation up to 128 leaves; the paper chooses the
+- "FAB, as in the paper": 20 restarts, at most 10 components, fitted to the labels; the
+  start is kept whose soft posterior has the smallest training error; regions as found;
+  each distinct statement counts once, as in the authors' program (the text counts all).
+- "inTrees, R's settings": leaves of at most six statements, evaluated on the labels,
+  the absolute increase of the error, and in regression three levels of the target. Our
+  list predicts means, theirs a quantile of each level.
+- "Node Harvest, all nodes": nodes of at most two features, fitted to the labels. The R
+  package grows its own forest for it; ours selects nodes of the forest that is
+  explained.
+- "born-again tree": size by cross-validation up to 128 leaves; the paper selects the
   depth from 2, 3, 4, 6, 8 and 10.
 - "ours": default settings of this library, fitted to the forest, at most ten lines.
   Rule list, distilled tree and additive rules are not in the papers.
 
-Lines are those printed, `otherwise` included; the papers leave it out, so their K is
-one less. A tree has as many lines as leaves."""
+Lines are rules, including `otherwise`; the papers exclude it, so their K is one
+less. A tree has as many lines as leaves."""
 
 FIGURE_5_TEXT = """\
-Soft error: of FAB's mixture before it is cut down to rules, which is what the authors'
-program reports as error of the rules; ours is that of the printed rules. Against FAB:
-the error in the same splits, beside that of "FAB, as in the paper": equal within five
-percent or one standard error of the difference. Seconds, those of table 2 too, were
-taken beside other programs on the same cores: upper bounds."""
+Soft error: of FAB's mixture before it is cut down to rules, which the authors' program
+reports as error of the rules; ours is that of the rules. Against FAB: the error
+relative to that of "FAB, as in the paper" on the same splits: equal within five percent
+or one standard error of the difference. Runs, those of table 2 too, are single-threaded
+on the machine named above."""
 
 OVERLAP_TEXT = """\
-Mean number of rules that hold a test row, `otherwise` and the root node not counted.
-The paper counts inTrees' last rule, which holds every row: its numbers are one too
-high beside ours. One is best; in a list the first rule that holds decides, so more are
-not wrong but harder to read. The last leaf of our trees is `otherwise`, so theirs is
-below one."""
+Mean number of rules that cover a test row, without `otherwise` and the root node.
+The paper counts inTrees' last rule, which covers every row: its numbers are larger by
+one than ours. One is best; in a list the first rule that holds decides, so larger
+values are not wrong but harder to read. The last leaf of our trees is `otherwise`, so
+that their overlap is below one."""
 
 FOUND = """\
-In words (the numbers are below):
+Summary (the numbers are below):
 
-- **FAB comes out as printed in 2018**, with the paper's settings: 3 to 10 rules, and
-  their overlap differs from table 3 by a deviation or so at most. So does inTrees'
-  overlap, within one of the printed number; Node Harvest's is larger on Synthetic1,
-  smaller on Higgs, and as printed on the others. Of 2016, inTrees covers as little as
-  printed, but FAB keeps one to three rules more, and on Energy its rules are worse.
+- **FAB reproduces the results of 2018** with the paper's settings: 3 to 10 rules, with
+  overlaps that differ from table 3 by about one standard deviation or less. The overlap
+  of inTrees is also within one of the printed number; that of Node Harvest is larger on
+  Synthetic1, smaller on Higgs, and as printed on the others. Of 2016, inTrees has as
+  low a coverage as printed, but FAB keeps one to three rules more, and on Energy its
+  rules are worse.
 - **Faster.** A restart takes tens of milliseconds (Higgs: half a second) where the
-  paper's takes seconds (149), Energy apart, where both take almost nothing. EM over ten
-  sizes costs 7 to 16 times one FAB. Another machine: the ratios are for scale.
+  paper's takes seconds (149), except on Energy, where both take almost nothing. EM over
+  ten sizes costs 7 to 16 times one FAB. The machines differ: ratios give the scale.
 - **Better than FAB as in the paper, within ten lines:** FAB refined (our default), the
   rule list, the distilled tree, additive rules and inTrees with our settings, on all
-  sets but Synthetic1, where all of these are equal and at the least possible (.10).
+  sets but Synthetic1, where all of these equal the smallest possible error (.10).
   Best within ten lines: rule list on Spambase, born-again tree on Higgs, additive rules
   on Energy.
-- **Worse, or no better:** The born-again tree on Synthetic1: no single question helps
-  there, a greedy tree finds the classes only by luck, needs up to 15 leaves, and the
-  size that validation chooses need not hold for the final tree. Node Harvest within
+- **Worse, or no better:** The born-again tree on Synthetic1: no single split helps
+  there, so that a greedy tree finds the classes only by chance, needs up
+  to 15 leaves, and the validated size need not suit the final tree. Node Harvest within
   ten lines is clearly worse than with all nodes on Spambase, Higgs and Energy, and on
   Higgs no better than a decision tree of four leaves. On Energy it keeps about 43 nodes
   where the paper's has 10. inTrees with R's settings on Synthetic1.
@@ -89,14 +92,14 @@ In words (the numbers are below):
   in the paper on all sets but Synthetic1, and on Energy as good as our list and better
   than our FAB and distilled tree. The papers only show depth two.
 - **The mixture is not its rules.** The authors' program takes the errors of FAB from
-  the mixture (eq. 10-11). The printed rules are worse: on Spambase by half.
-- **2016:** Higgs' .29, below the forest's .32, is an effect of counting: counted so,
-  our rules of FAB have .27, and in truth .385."""
+  the mixture (eq. 10-11). The rules are worse: on Spambase by half.
+- **2016:** Higgs' .29, below the forest's .32, is due to the way of counting: counted
+  alike, our rules of FAB have .27, and with the ordinary error .385."""
 
 TABLE_4_TEXT = """\
-The first split. The first four lines of each method, by the names of the data. The
-paper's four rules of FAB ask whether the overall height is below 5.25 and the wall area
-below about 330, and say 12.33, 14.39, 28.17 and 37.38."""
+The first split. The first four lines of each method, with the names of the data. The
+paper's four rules of FAB split by whether the overall height is below 5.25 and the wall
+area below about 330, and predict 12.33, 14.39, 28.17 and 37.38."""
 
 ENERGY_NAMES = (
     "RelativeCompactness", "SurfaceArea", "WallArea", "RoofArea", "OverallHeight",
@@ -107,8 +110,8 @@ TEXT_2016 = """\
 Errors of the papers' rows are as printed. Three of their columns cannot be compared
 with ours, for reasons that an early version of the authors' program shows:
 
-- Where several rules hold a row, their mean error is divided by their number once
-  more. So the error of overlapping rules comes out too small; below the forest's own
+- Where several rules cover a row, their mean error is divided by their number once
+  more, so that the error of overlapping rules is too small; below the forest's own
   on Higgs. The column "counted as there" does the same with our rules.
 - The decision tree's rules are applied to the wrong columns (counted from one, and
   from zero). It has 158.79 on Energy, where the mean of all rows has about 100, and
@@ -116,8 +119,8 @@ with ours, for reasons that an early version of the authors' program shows:
 - inTrees is fitted to the test rows there.
 
 Coverage: share of test rows in a rule other than `otherwise`; of inTrees with R's
-settings the first ten rules are taken, as in the paper. Rows outside of all rules get
-the mean of those left over (the paper: of all training rows)."""
+settings the first ten rules are taken, as in the paper. Rows that no rule covers get
+the mean of the remaining training rows (the paper: of all training rows)."""
 
 
 def write_page(study, runtimes, figures):
@@ -134,7 +137,7 @@ def write_page(study, runtimes, figures):
         "## 2018, table 2: seconds of one restart",
         "EM is summed over K = 1 to 10. The paper's machine had a Xeon E5-2670.",
         table_2(runtimes),
-        "## 2018, figure 5: lines against errors",
+        "## 2018, figure 5: numbers of lines and errors",
         FIGURE_5_TEXT,
         pictures["5"],
         *figure_5_tables(new),
@@ -144,11 +147,12 @@ def write_page(study, runtimes, figures):
         "## 2018, table 4: rules on Energy",
         TABLE_4_TEXT,
         *table_4(),
-        "## 2018, figure 1: what it is about",
-        "The first five trees cut the square into so many regions; FAB into a few.",
+        "## 2018, figure 1: regions",
+        "Number of regions into which the first five trees divide the square, and FAB.",
         pictures["1"],
         "## 2018, figures 6 and 7: rules",
-        "Ground: what the forest or the rules say. Bold: where a rule decides.",
+        "Background: predictions of the forest or of the rules. Bold: regions where a "
+        "rule decides.",
         pictures["6"],
         pictures["7"],
         "## 2018, figures 8 and 9: Node Harvest",
@@ -161,7 +165,7 @@ def write_page(study, runtimes, figures):
 
 
 def cell(values):
-    """Mean and deviation; nothing where there is nothing."""
+    """Mean and deviation; empty without values."""
     values = np.asarray(values, dtype=float)
     if not len(values) or np.isnan(values).any():
         return ""
@@ -202,14 +206,14 @@ NOT_COMPARABLE = {
     ("energy", "decision tree, validated"),
     ("higgs", "decision tree, validated"),
 }
-"""Where the printed number is that of rules on the wrong columns."""
+"""Where the printed number is that of rules applied to the wrong columns."""
 
 SHOWN_SIZE = {
     "inTrees, ours": ["10"],
     "decision tree": ["4", "10"],
     "born-again tree": ["10", "all", "128"],
 }
-"""Sizes in the tables, by method; else what the method ended with."""
+"""Sizes in the tables, by method; otherwise the final size of the method."""
 
 SIZE_NAMES = {"10": ", at most 10", "4": ", at most 4", "128": ", at most 128"}
 
@@ -226,7 +230,7 @@ def lines_of(frame):
 
 def figure_5_tables(frame):
     """One table per data set."""
-    header = ["method", "lines", "paper says", "literals", "error", "against FAB",
+    header = ["method", "lines", "paper", "literals", "error", "against FAB",
               "soft error", "fidelity", "coverage", "overlap", "seconds"]  # fmt: skip
     for name in SETS_2018:
         rows = frame[frame["data"] == name]
@@ -235,7 +239,7 @@ def figure_5_tables(frame):
         lines = list(lines_of(rows))
         fab = next(own for label, own in lines if label == "FAB, as in the paper")
         body = [
-            [label, cell(own["lines"]), SIZES_SAID.get(label, ""),
+            [label, cell(own["lines"]), SIZES_STATED.get(label, ""),
              cell(own["literals"]), cell(own["error"]), verdict(own, fab),
              cell(own["soft_error"]), cell(own["fidelity"]), cell(own["coverage"]),
              cell(own["overlap"]), cell(own["seconds"])]
@@ -247,7 +251,7 @@ def figure_5_tables(frame):
 
 
 def verdict(own, reference):
-    """In a word, how the errors of the same splits compare."""
+    """Comparison of the errors on the same splits, as a word."""
     if own is reference:
         return ""
     ours, theirs = (rows.set_index("split")["error"] for rows in (own, reference))
@@ -294,8 +298,8 @@ def table_4():
     for label, (method, settings) in fits.items():
         rules = timed_fit(named, method, **settings)[0].rules_
         printed = ENERGY_RULES.get(label)
-        beside = f" (paper: {printed} rules)" if printed else ""
-        yield f"**{label}**, {rules.n_rules} lines{beside}:"
+        of_paper = f" (paper: {printed} rules)" if printed else ""
+        yield f"**{label}**, {rules.n_rules} lines{of_paper}:"
         yield "```\n" + first_lines(rules) + "\n```"
 
 
