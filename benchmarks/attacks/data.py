@@ -1,7 +1,8 @@
-"""Data: is any column, cell or table answered wrongly without a word?
+"""Data: is any column, cell or table predicted wrongly without a warning?
 
-Ids of 64 bits, the same column spelt otherwise, odd cells, tables of all kinds, and
-CSV files with a bad cell: right answers, a warning, or an error that names the place.
+64-bit ids, the same column in other types, unusual cells, tables of all kinds, and CSV
+files with an invalid cell: correct predictions, a warning, or an error that names the
+place.
 """
 
 import decimal
@@ -17,7 +18,15 @@ import polars as pl
 from tests.estimators import IDS, KINDS, says
 
 import clearwood as cw
-from benchmarks.attacks.judge import Attack, Fell, command, held, of_all, study, told
+from benchmarks.attacks.checks import (
+    Attack,
+    Failed,
+    command,
+    held,
+    of_all,
+    study,
+    with_warnings,
+)
 from clearwood.exceptions import ClearwoodError
 from clearwood.rules import CategorySet, Rule, RuleList
 
@@ -31,7 +40,7 @@ CELLS = {
     "a tuple": (1, 2),
     "a signalling NaN": decimal.Decimal("sNaN"),
     "10**400": 10**400,
-    "half a character": "\ud800",
+    "a lone surrogate": "\ud800",
     "a date": date(2024, 1, 1),
     "a complex number": 1 + 2j,
     "bytes": b"a",
@@ -51,19 +60,21 @@ def main():
 
 
 def attacks(count):
-    """All attacks; ``count`` decides on the number of random tables."""
-    named = "right, or an error that names the column"
+    """All attacks; ``count`` is the number of random tables."""
+    named = "correct, or an error that names the column"
     return [
         Attack("rules on ids above 2**53", "exact", rules_on_large_ids),
-        Attack("LightGBM on 64-bit ids", "what LightGBM says", lightgbm_ids),
-        Attack("64-bit integers in XGBoost", "what XGBoost says", xgboost_integers),
-        Attack("fits to 64-bit ids", "as good as on text", bind(of_all, large_ids)),
-        Attack("kinds of tables", "the same answers", bind(of_all, kinds)),
-        Attack("ids in other types", "the same answers", bind(of_all, spellings)),
+        Attack("LightGBM on 64-bit ids", "as predicted by LightGBM", lightgbm_ids),
+        Attack(
+            "64-bit integers in XGBoost", "as predicted by XGBoost", xgboost_integers
+        ),
+        Attack("fits to 64-bit ids", "score as for text", bind(of_all, large_ids)),
+        Attack("kinds of tables", "the same predictions", bind(of_all, kinds)),
+        Attack("ids in other types", "the same predictions", bind(of_all, spellings)),
         Attack("unknown categories", "a warning", bind(of_all, unknown)),
-        Attack("odd cells", named, bind(of_all, odd_cells)),
+        Attack("unusual cells", named, bind(of_all, odd_cells)),
         Attack("random tables", named, bind(of_all, random_tables, count)),
-        Attack("a CSV file's bad cells", "their line is told", bad_cells),
+        Attack("invalid cells in a CSV file", "an error with the line", bad_cells),
         Attack("--classes in the wrong order", "a warning", classes_in_wrong_order),
     ]
 
@@ -80,8 +91,11 @@ def rules_on_large_ids():
         pd.DataFrame({"id": ids}),
         pl.DataFrame({"id": ids}),
     ]
-    said = [rules.predict(table).tolist() for table in tables]
-    return held(all(one == [0, 1] for one in said), f"array, pandas, polars: {said}")
+    predictions = [rules.predict(table).tolist() for table in tables]
+    return held(
+        all(one == [0, 1] for one in predictions),
+        f"array, pandas, polars: {predictions}",
+    )
 
 
 def id_rows(base, case, n=600):
@@ -106,8 +120,8 @@ def large_ids(case):
     X, y = id_rows(1, case)
     text = X.assign(id=X["id"].cat.rename_categories(list("abcdef")))
     scores["text"] = case.made(None).fit(text, y).score(text, y)
-    told = ", ".join(f"{name}: {score:.3f}" for name, score in scores.items())
-    return held(min(scores.values()) > scores["text"] - 1e-9, told)
+    text = ", ".join(f"{name}: {score:.3f}" for name, score in scores.items())
+    return held(min(scores.values()) > scores["text"] - 1e-9, text)
 
 
 def lightgbm_ids():
@@ -140,8 +154,8 @@ def xgboost_integers():
     y = np.repeat([0.0, 1.0], 20)
     settings = {"n_estimators": 1, "learning_rate": 1, "min_child_weight": 0}
     model = xgboost.XGBRegressor(base_score=0, n_jobs=1, **settings).fit(X, y)
-    asked = np.array([[low + 2**36 + 1]], dtype=np.int64)
-    native, ours = model.predict(asked)[0], cw.read_ensemble(model).predict(asked)[0]
+    X_new = np.array([[low + 2**36 + 1]], dtype=np.int64)
+    native, ours = model.predict(X_new)[0], cw.read_ensemble(model).predict(X_new)[0]
     return held(native == ours, f"XGBoost {native:g}, read {ours:g}")
 
 
@@ -157,7 +171,8 @@ def kinds(case):
         if (says(found, made(X)) != says(found, X)).any()
     ]
     return held(
-        not other, f"{len(KINDS)} kinds; other answers: {', '.join(other) or 'none'}"
+        not other,
+        f"{len(KINDS)} kinds; different predictions: {', '.join(other) or 'none'}",
     )
 
 
@@ -173,11 +188,11 @@ def spellings(case):
         for form, cells in forms.items():
             if (says(found, cells) != says(found, table)).any():
                 other.append(f"{name} {form}")
-    return held(not other, f"other answers: {', '.join(other) or 'none'}")
+    return held(not other, f"different predictions: {', '.join(other) or 'none'}")
 
 
 def unknown(case):
-    """A column of digits that comes back from a file as numbers."""
+    """A column of digits that a file returns as numbers."""
     X, y = case.gaps()
     table = X.assign(ward=X["ward"].cat.rename_categories(IDS["digits"]))
     found = case.made(case.gap_teacher(IDS["digits"])).fit(table, y)
@@ -196,15 +211,19 @@ def unknown(case):
             ways["evaluate"] = lambda: found.rules_.evaluate(numbers, y)
         if hasattr(found, "partial_fit"):
             ways["partial_fit"] = lambda: found.partial_fit(numbers, y)
-        silent = [name for name, way in ways.items() if UNKNOWN not in told(way)[1]]
-    return held(not silent, f"{len(ways)} ways; silent: {', '.join(silent) or 'none'}")
+        silent = [
+            name for name, way in ways.items() if UNKNOWN not in with_warnings(way)[1]
+        ]
+    return held(
+        not silent, f"{len(ways)} ways; no warning: {', '.join(silent) or 'none'}"
+    )
 
 
-# Odd cells
+# Unusual cells
 
 
 def odd_cells(case):
-    """Every cell in a column of labels, and in one of numbers, when asked."""
+    """Predict with every unusual cell, in a categorical and in a numeric column."""
     X, y = case.gaps()
     found = case.made(case.gap_teacher()).fit(X, y)
     wrong = []
@@ -217,9 +236,9 @@ def odd_cells(case):
 
 
 def foreign(name, function, table, column):
-    """What comes where it is neither an answer nor an error that names the column."""
+    """Outcomes that are neither a prediction nor an error that names the column."""
     try:
-        told(function, table)
+        with_warnings(function, table)
     except (ClearwoodError, ValueError, TypeError) as error:
         if isinstance(error, ClearwoodError) and column not in str(error):
             return [f"{name}: the column is not named"]
@@ -231,19 +250,19 @@ def foreign(name, function, table, column):
 
 
 def random_tables(case, count):
-    """Tables of random columns and cells: fitted, asked and read, or refused."""
+    """Tables of random columns and cells: fitted, predicted and read, or refused."""
     rng = np.random.default_rng(len(case.make.__name__))
     wrong = set()
     for _ in range(max(2, count // 20)):
         X, y = random_rows(rng, case)
         try:
             found = case.made(None).fit(X, y)
-            said = found.predict(X)
-            if not case.classifies and not np.isfinite(said).all():
+            predictions = found.predict(X)
+            if not case.classifies and not np.isfinite(predictions).all():
                 wrong.add("not finite")
             if hasattr(found, "rules_"):
                 str(found.rules_), found.rules_.to_json()
-        except (ClearwoodError, Fell):
+        except (ClearwoodError, Failed):
             pass
         except Exception as error:
             if "clearwood" in innermost(error):
@@ -252,7 +271,7 @@ def random_tables(case, count):
 
 
 def innermost(error):
-    """The file that raised; what scikit-learn refuses it may say in its own words."""
+    """The file that raised; errors of scikit-learn may have its own wording."""
     trace = error.__traceback__
     while trace.tb_next:
         trace = trace.tb_next
@@ -300,7 +319,7 @@ def bad_cells():
             held(done.returncode in (0, 1), f"{name}: {done.stderr[-200:]}")
             if f"line {row + 2}" not in done.stderr:
                 silent.append(name)
-    return held(not silent, f"silent: {', '.join(silent) or 'none'}")
+    return held(not silent, f"no warning: {', '.join(silent) or 'none'}")
 
 
 def classes_in_wrong_order():

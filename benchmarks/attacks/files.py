@@ -1,8 +1,9 @@
-"""Files: what do damaged, hostile and odd files do, and what do ours leave behind?
+"""Files: outcomes of damaged and hostile files, and side effects of writing.
 
-Mutants of all that the library reads, rules, meta-trees, checkpoints and models of
-other libraries: refused, or read as what they say. Pipes, devices and bombs are refused
-in little time and memory; what is written keeps permissions and links.
+Mutants of all file formats that the library reads (rules, meta-trees, checkpoints and
+models of other libraries) are refused, or read as they are. Pipes, devices and
+decompression bombs are refused in little time and memory; writing a file keeps its
+permissions and links.
 """
 
 import io
@@ -28,8 +29,8 @@ from tests.ensembles.judge import judged
 from tests.ensembles.seeds import seeds
 
 import clearwood as cw
+from benchmarks.attacks.checks import Attack, Failed, confined, held, refused, study
 from benchmarks.attacks.interruption import chains
-from benchmarks.attacks.judge import Attack, Fell, confined, held, refused, study
 from clearwood.exceptions import ClearwoodError
 from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleStatistics
 
@@ -38,7 +39,7 @@ ODD = (
     *("\ud800", [], {}, [None], [[]], {"a": None}, float("nan"), float("inf")),
 )
 SECONDS, MEGABYTES = 100, 3_000
-"""What a file may take that is refused, the start of Python included."""
+"""Limits for refusing a file, with the start of Python."""
 MODULE = "benchmarks.attacks.files"
 
 
@@ -49,7 +50,7 @@ def main():
 def attacks(count):
     """All attacks; ``count`` is the number of mutants of each kind of file."""
     bounded = "64 MB + 10 times the file at most"
-    soundly = "refused, or read and shown"
+    soundly = "refused, or read and displayed"
     small = f"refused in {SECONDS} s and {MEGABYTES / 1000:g} GB"
     return [
         Attack("mutants of rules.json", soundly, bind(rules_mutants, 10 * count)),
@@ -77,9 +78,9 @@ def attacks(count):
             "64 MB + 10 times the file, or refused",
             deep_trees,
         ),
-        Attack("LightGBM's tree_sizes", "what LightGBM says, or refused", tree_sizes),
+        Attack("LightGBM's tree_sizes", "as read by LightGBM, or refused", tree_sizes),
         Attack(
-            "XGBoost's sorted_idx", "what XGBoost says, or refused", sorted_categories
+            "XGBoost's sorted_idx", "as read by XGBoost, or refused", sorted_categories
         ),
         Attack("permissions and links", "kept", permissions),
         Attack("a full disk", "an error that names the file; the old file", full_disk),
@@ -104,7 +105,7 @@ def a_rule_list():
 
 
 def places(document, path=()):
-    """All places in a document, by the keys that lead there."""
+    """All places in a document, as paths of keys."""
     yield path
     items = (
         document.items()
@@ -118,7 +119,7 @@ def places(document, path=()):
 
 
 def with_odd(document, rng):
-    """The document with something else, or nothing, in one or two places."""
+    """The document with one or two values replaced or removed."""
     document = json.loads(json.dumps(document))
     for _ in range(rng.integers(1, 3)):
         every = [path for path in places(document) if path]
@@ -134,17 +135,17 @@ def with_odd(document, rng):
 
 
 def outcomes_of(function, made):
-    """How many were refused and accepted; what is neither has fallen."""
+    """Numbers of mutants that were refused and accepted; anything else is a failure."""
     counts, wrong = Counter(), {}
     for what in made:
         try:
             counts[refused(function, what) != "accepted"] += 1
-        except Fell as error:
+        except Failed as error:
             wrong.setdefault(str(error), what)
         except Exception as error:
             wrong.setdefault(f"{type(error).__name__}: {error}"[:100], what)
-    told = f"{counts[True]} refused, {counts[False]} read"
-    return held(not wrong, f"{told}; wrong: {'; '.join(wrong)}" if wrong else told)
+    text = f"{counts[True]} refused, {counts[False]} read"
+    return held(not wrong, f"{text}; wrong: {'; '.join(wrong)}" if wrong else text)
 
 
 def rules_mutants(count):
@@ -177,7 +178,7 @@ def saved_parts(found):
 
 
 def read_archive(parts, X):
-    """Load and ask."""
+    """Load and predict."""
     with tempfile.TemporaryDirectory() as folder:
         with zipfile.ZipFile(f"{folder}/model", "w") as file:
             for name, content in parts.items():
@@ -201,7 +202,7 @@ def archive_mutants(count):
 
 
 def index_mutants(count):
-    """Numbers in the arrays that point at nothing, or wrap around."""
+    """Indices in the arrays that are out of range or negative."""
     rng = np.random.default_rng(0)
     found, X = a_meta_forest()
     parts = saved_parts(found)
@@ -232,7 +233,7 @@ def index_mutants(count):
 
 
 def checkpoint_mutants(count):
-    """A run that goes on from a damaged checkpoint must say so, or not be another."""
+    """Resuming from a damaged checkpoint must be refused, or give the same draws."""
     rng, other = np.random.default_rng(0), 0
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "checkpoint"
@@ -245,8 +246,8 @@ def checkpoint_mutants(count):
             draws = chains(path, n_draws=50, n_warmup=5).draws
             other += any((draws[name] != whole[name]).any() for name in whole)
 
-        told = outcomes_of(read, (mutants.flipped(sound, rng) for _ in range(count)))
-    return held(other == 0, f"{told}; other draws: {other}")
+        text = outcomes_of(read, (mutants.flipped(sound, rng) for _ in range(count)))
+    return held(other == 0, f"{text}; other draws: {other}")
 
 
 def model_mutants(format, count):
@@ -264,11 +265,11 @@ def model_mutants(format, count):
     return outcomes_of(read, made())
 
 
-# Files without end, and bombs
+# Endless files, and bombs
 
 
 def endless(kind):
-    """All ways to read a file, in a process of their own."""
+    """All ways to read a file, in a separate process."""
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/file"
         if kind == "pipe":
@@ -296,7 +297,7 @@ def many_objects():
 
 
 def catboost_text(depth):
-    """A symmetric tree that asks one question so many times."""
+    """A symmetric tree that repeats one split ``depth`` times."""
     split = {"split_index": 0, "split_type": "FloatFeature", "float_feature_index": 0}
     feature = {"flat_feature_index": 0, "feature_index": 0, "borders": [0.5]}
     tree = {"leaf_values": [1] * 2**depth, "splits": [split | {"border": 0.5}] * depth}
@@ -320,22 +321,22 @@ def deep_trees():
 
 
 def in_little_memory(reader, path):
-    """Read in a process of its own, where no other files have taken memory before."""
+    """Read in a separate process, for the memory of this file alone."""
     size = path.stat().st_size
-    told = confined(MODULE, f"*memory_of(cw.{reader}, {str(path)!r})", SECONDS)
-    outcome, taken = told.split()
-    told = f"{outcome}, {int(taken) / 1e6:.0f} MB for {size / 1e6:.1f} MB"
-    return held(int(taken) < 64e6 + 10 * size, told)
+    text = confined(MODULE, f"*memory_of(cw.{reader}, {str(path)!r})", SECONDS)
+    outcome, taken = text.split()
+    text = f"{outcome}, {int(taken) / 1e6:.0f} MB for {size / 1e6:.1f} MB"
+    return held(int(taken) < 64e6 + 10 * size, text)
 
 
 def memory_of(read, path):
-    """What reading a file does, and how much larger the process grows by it."""
+    """Outcome of reading a file, and the growth of the process in bytes."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     outcome = refused(read, path)
     return outcome, 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 
 
-# Files that the libraries read otherwise
+# Files that the libraries read differently
 
 
 def tree_sizes():
@@ -354,7 +355,7 @@ def tree_sizes():
 
 
 def sorted_categories():
-    """The order in which XGBoost looks categories up, put another way round."""
+    """The order in which XGBoost looks up categories, permuted."""
     import xgboost
 
     rng = np.random.default_rng(0)
@@ -365,7 +366,7 @@ def sorted_categories():
     document = json.loads(text)
     cats = document["learner"]["gradient_booster"]["model"].get("cats", {})
     if not cats.get("sorted_idx"):
-        return "this version of XGBoost writes none"
+        return "not written by this version of XGBoost"
     cats["sorted_idx"] = cats["sorted_idx"][::-1]
 
     def native(path):
@@ -384,10 +385,10 @@ def same_as_native(text, native, X):
         except ClearwoodError as error:
             return f"refused: {error}"
         error = float(np.abs(native(path) - ours).max())
-    return held(error < 1e-5, f"off by {error:.3g}")
+    return held(error < 1e-5, f"largest difference {error:.3g}")
 
 
-# What is written
+# Written files
 
 
 def permissions():
@@ -407,7 +408,7 @@ def permissions():
         dangling.symlink_to(Path(folder) / "nothing")
         refused(rules.save, dangling)
         if not dangling.is_symlink():
-            lost.append("a link to nothing")
+            lost.append("a dangling link")
         left = [name for name in os.listdir(folder) if name.startswith(".")]
     return held(
         not lost and not left, f"lost: {', '.join(lost) or 'none'}; left: {left}"
@@ -424,7 +425,7 @@ main(sys.argv[1:])
 
 
 def full_disk():
-    """No file may be larger than 100 bytes: to a program that is a full disk."""
+    """A limit of 100 bytes per file, which acts as a full disk."""
     with tempfile.TemporaryDirectory() as folder:
         table, out = Path(folder) / "data.csv", Path(folder) / "rules.json"
         rows = "\n".join(f"{i},{int(i > 30)}" for i in range(60))
@@ -435,7 +436,7 @@ def full_disk():
         )
         command = [sys.executable, "-c", FULL, *given.split()]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        held(out.read_text() == "old", "the old file is gone")
+        held(out.read_text() == "old", "the old file is lost")
         held(len(os.listdir(folder)) == 2, f"left: {os.listdir(folder)}")
     last = (done.stderr.strip().splitlines() or [""])[-1]
     return held(done.returncode == 1 and "rules.json" in last, last[-200:])

@@ -1,7 +1,7 @@
-"""Interruption: what is left when Ctrl-C, a kill or a full disk comes at any time?
+"""Interruption: the state after Ctrl-C, a kill or a full disk at any time.
 
-An estimator with its old fit or its new one; the draws that were made; the old file or
-the new one; and one line on the terminal.
+An estimator keeps its old fit or has the new one; draws are kept; a file is the old or
+the new one; and the terminal shows one line.
 """
 
 import json
@@ -21,7 +21,7 @@ import pandas as pd
 from tests.estimators import LEARNERS, says
 
 import clearwood as cw
-from benchmarks.attacks.judge import Attack, Fell, held, of_all, study
+from benchmarks.attacks.checks import Attack, Failed, held, of_all, study
 from clearwood.metatree import BernoulliBeta, TreeSampler
 from clearwood.sampling import run_chains
 
@@ -29,23 +29,23 @@ DRAWS = 4000
 
 
 def main():
-    # A run in the background may have Ctrl-C ignored.
+    # Ctrl-C may be ignored in a background process.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # Alarms come at the hundredth of a second at which they are due; keys do not.
+    # Alarms are accurate to a hundredth of a second; keys are not.
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     study("interruption", __doc__, attacks)
 
 
 def attacks(count):
-    """All attacks; ``count`` is the number of stops, of some a part."""
+    """All attacks; ``count`` determines the number of interruptions."""
     stops, few = max(4, count // 8), max(2, count // 50)
-    whole = "the old fit or the new one, whole"
+    whole = "the complete old or new fit"
     return [
         Attack("Ctrl-C in a second fit", whole, bind(of_all, second_fit, stops)),
         *(
             Attack(
                 f"Ctrl-C in {way}",
-                "all of it or nothing",
+                "all rows learned, or none",
                 bind(of_all, learning, way, stops, cases=LEARNERS),
             )
             for way in ("partial_fit", "unlearn", "merge")
@@ -56,7 +56,7 @@ def attacks(count):
             bind(first_fit, few),
         ),
         Attack(
-            "Ctrl-C in compare", "what was done, or nothing; no process", comparison
+            "Ctrl-C in compare", "partial results or none; no process left", comparison
         ),
         Attack(
             "Ctrl-C on the command line", "exit 130, no file", bind(command_line, few)
@@ -67,7 +67,7 @@ def attacks(count):
 
 
 def second_data(case):
-    """Rows, and the same under other names and of another width."""
+    """Rows, and rows with other names and another number of columns."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4))
     if not case.classifies:
@@ -77,7 +77,7 @@ def second_data(case):
 
 
 def stopped(function, after):
-    """Whether Ctrl-C came in a call, that many seconds after its start."""
+    """Whether Ctrl-C interrupted a call, ``after`` seconds from its start."""
     try:
         signal.setitimer(signal.ITIMER_REAL, max(after, 1e-5))
         function()
@@ -106,15 +106,15 @@ def second_fit(case, stops):
     for _ in range(stops):
         found = case.made(case.unfitted()).fit(*old)
         before = state(found)
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught_warnings:
             warnings.simplefilter("always")
             came = stopped(bind(found.fit, *new), rng.random() * seconds)
         if state(found) == before:
             continue
-        held(vars(found).keys() == vars(fresh).keys(), "half a fit")
-        if not any("nterrupted" in str(one.message) for one in told):
-            held(np.array_equal(says(found, new[0]), expected), "half a fit")
-        held(not came or found.n_features_in_ == 3, "half a fit")
+        held(vars(found).keys() == vars(fresh).keys(), "a partial fit")
+        if not any("nterrupted" in str(one.message) for one in caught_warnings):
+            held(np.array_equal(says(found, new[0]), expected), "a partial fit")
+        held(not came or found.n_features_in_ == 3, "a partial fit")
     return "whole"
 
 
@@ -139,8 +139,8 @@ def learning(case, way, stops):
     for _ in range(5 * stops):
         found = pickle.loads(kept)
         came += stopped(bind(learn, found), rng.random() * seconds)
-        held(learned(found) in (before, after), "some of it")
-    return f"{came} stops"
+        held(learned(found) in (before, after), "some of the rows")
+    return f"{came} interruptions"
 
 
 FIRST = """
@@ -163,13 +163,13 @@ print(found.fit(X, y).score(X, y) > 0.9)
 
 
 def first_fit(n):
-    """Libraries are loaded then."""
+    """Interrupt the first fit, which loads libraries."""
     for after in np.linspace(0.05, 3.0, 2 * n):
         command = [sys.executable, "-c", FIRST, str(after)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         last = done.stderr.strip().splitlines()[-1:]
         held(done.stdout == "True\n", f"after {after:.2f} s: {last}")
-    return f"{2 * n} stops"
+    return f"{2 * n} interruptions"
 
 
 def comparison():
@@ -181,18 +181,18 @@ def comparison():
     children = set(children_of_this())
     outcomes = []
     for after in (0.5, 4.0):
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught_warnings:
             warnings.simplefilter("always")
             came = stopped(lambda: cw.compare(forest, X, X[:, 0] > 0, n_jobs=2), after)
-        said = any("nterrupted" in str(one.message) for one in told)
-        outcomes.append("interrupted" if came else "partial" if said else "done")
+        warned = any("nterrupted" in str(one.message) for one in caught_warnings)
+        outcomes.append("interrupted" if came else "partial" if warned else "done")
         left = set(children_of_this()) - children
         held(not left, f"{len(left)} processes are left")
     return ", ".join(outcomes)
 
 
 def children_of_this():
-    """Processes that this one started, but for joblib's and its own tracker."""
+    """Child processes, except for resource trackers of Python and joblib."""
     lines = subprocess.run(
         ["ps", "-o", "pid=,args=", "--ppid", str(os.getpid())],
         capture_output=True,
@@ -292,23 +292,23 @@ import resource, signal, sys, warnings
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 from benchmarks.attacks.interruption import DRAWS, chains
-with warnings.catch_warnings(record=True) as told:
+with warnings.catch_warnings(record=True) as caught_warnings:
     warnings.simplefilter("always")
     found = chains(sys.argv[1])
-kinds = {one.category.__name__ for one in told} - {"PoorMixingWarning"}
+kinds = {one.category.__name__ for one in caught_warnings} - {"PoorMixingWarning"}
 print(found.n_draws == DRAWS, sorted(kinds))
 """
 
 
 def full_disk():
-    """No file may be larger than 100 kB: to a program that is a full disk."""
+    """A limit of 100 kB per file, which acts as a full disk."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-W", "ignore", "-c", FULL, f"{folder}/c.json"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     if done.returncode:
-        raise Fell(done.stderr.strip().splitlines()[-1])
-    said = done.stdout.strip()
-    return held(said.startswith("True ['"), said)
+        raise Failed(done.stderr.strip().splitlines()[-1])
+    output = done.stdout.strip()
+    return held(output.startswith("True ['"), output)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Names: can the name of a column, a category, a class or a file do harm?
+"""Names: can the name of a column, category, class or file cause harm?
 
-Markup in pages, keywords in SQL, control characters on the terminal, half characters
-in files: they are shown or written as what they are, or refused.
+Markup in pages, keywords in SQL, control characters on the terminal, lone surrogates in
+files: they are displayed or written literally, or refused.
 """
 
 import sqlite3
@@ -17,7 +17,7 @@ from tests._html.hostile import HOSTILE, tags_of
 from tests.estimators import ESTIMATORS
 
 import clearwood as cw
-from benchmarks.attacks.judge import Attack, command, held, of_all, refused, study
+from benchmarks.attacks.checks import Attack, command, held, of_all, refused, study
 from clearwood.rules import CategorySet, Interval, Rule, RuleList
 
 KEYWORDS = (
@@ -28,7 +28,7 @@ KEYWORDS = (
 )
 WITHOUT_RULES = ("MetaForest", "ProjectedLinear", "ProjectedLogistic")
 PAGED = [c for c in ESTIMATORS if not c.make.__name__.startswith(WITHOUT_RULES)]
-"""Those of which there is a page."""
+"""Estimators with a report page."""
 
 
 def main():
@@ -36,27 +36,25 @@ def main():
 
 
 def attacks(count):
-    """All attacks; ``count`` decides on how many of the hostile names are tried."""
+    """All attacks; ``count`` determines the number of hostile names."""
     inert = "the tags of a page with plain names"
     chunks = [HOSTILE[i : i + 5] for i in range(0, len(HOSTILE) - 4, 5)]
     chunks = chunks[: max(2, count // 8)]
-    written = "written, or refused in words"
+    written = "written, or refused with a message"
     return [
         Attack(
             "pages of hostile names",
             inert,
             bind(of_all, pages, chunks, cases=PAGED),
         ),
-        Attack("a title that says it is markup", "escaped", markup_title),
-        Attack("columns named as SQL keywords", "what predict says", sql_keywords),
+        Attack("a title of class Markup", "escaped", markup_title),
+        Attack("columns named as SQL keywords", "equal to predict", sql_keywords),
+        Attack("numbers and booleans as classes in SQL", "equal to predict", sql_truth),
         Attack(
-            "numbers and truth values as classes in SQL", "what predict says", sql_truth
-        ),
-        Attack(
-            "half characters in names", written, bind(of_all, surrogates, cases=PAGED)
+            "lone surrogates in names", written, bind(of_all, surrogates, cases=PAGED)
         ),
         Attack("control characters in a file's name", "not printed raw", file_name),
-        Attack("null characters and long paths", "refused in words", odd_paths),
+        Attack("null characters and long paths", "refused with a message", odd_paths),
         Attack("a header field of 200,000 letters", "done, or refused", long_header),
     ]
 
@@ -65,10 +63,10 @@ def attacks(count):
 
 
 def named_fit(case, names):
-    """A small fit, under five names of columns, categories, classes and target."""
+    """A small fit with five names of columns, categories, classes and target."""
     rng = np.random.default_rng(0)
     first, second, one, other, target = names
-    # Objects, because pandas' own texts cannot hold half a character.
+    # Objects, because string columns of pandas cannot hold surrogates.
     kinds = pd.Index([one, other], dtype=object)
     hue = pd.Categorical.from_codes(rng.integers(0, 2, 120), kinds)
     X = pd.DataFrame({0: rng.normal(size=120), 1: hue})
@@ -76,7 +74,7 @@ def named_fit(case, names):
     X.columns = pd.Index([first, second], dtype=object)
     y = 1.0 * high
     if case.classifies:
-        # In the order in which classes are sorted, whatever they are called.
+        # In the sorted order of the classes.
         low_label, high_label = sorted([one, other])
         y = np.where(high, high_label, low_label).astype(object)
     y = pd.Series(y, name=target, dtype=None if not case.classifies else object)
@@ -96,7 +94,7 @@ def page_of(case, names):
 def pages(case, chunks):
     plain, wrong = tags_of(page_of(case, ["first", "second", "a", "b", "target"])), []
     for names in chunks:
-        # Classes and categories in order, so that lines stand where they stood.
+        # Sorted classes and categories, so that the order of lines is the same.
         first, second, one, other, target = names
         one, other = sorted([one, other])
         if tags_of(page_of(case, [first, second, one, other, target])) != plain:
@@ -117,7 +115,7 @@ def markup_title():
 
 
 def from_sqlite(rules, table):
-    """What a query says for every row of a table."""
+    """Result of a query for every row of a table."""
     with sqlite3.connect(":memory:") as database:
         names = ", ".join('"' + name.replace('"', '""') + '"' for name in table)
         database.execute(f"CREATE TABLE data ({names})")
@@ -148,7 +146,7 @@ def sql_truth():
     rules = RuleList((Rule((CategorySet(0, (1,)),), 1.0),), Rule((), 0.0), truth)
     table = pd.DataFrame({"false": [False, True]})
     if from_sqlite(rules, table) != rules.predict(table).tolist():
-        wrong.append("truth values")
+        wrong.append("booleans")
     ids = pd.DataFrame({"id": [2**53 - 1, 2**53, 2**53 + 1, 2**53 + 2]})
     number = cw.FeatureSpace(("id",), (None,))
     rules = RuleList((Rule((Interval(0, high=2.0**53),), 1.0),), Rule((), 0.0), number)
@@ -157,11 +155,11 @@ def sql_truth():
     return held(not wrong, f"wrong: {', '.join(wrong) or 'none'}")
 
 
-# Texts that cannot be written
+# Texts that cannot be encoded
 
 
 def surrogates(case):
-    """Half a character in every place, one at a time."""
+    """A lone surrogate in every place, one at a time."""
     outcomes = set()
     for place in range(5):
         names = ["first", "second", "a", "b", "target"]
@@ -185,12 +183,12 @@ def file_name():
         path = f"{folder}/\x1b[31mred\x07.json"
         Path(path).write_text("{}")
         try:
-            said = str(cw.check(path))
+            output = str(cw.check(path))
         except cw.exceptions.ClearwoodError as error:
-            said = str(error)
+            output = str(error)
         done = command("check", path)
-    said += done.stdout + done.stderr
-    return held("\x1b[31m" not in said, repr(said[:120]))
+    output += done.stdout + done.stderr
+    return held("\x1b[31m" not in output, repr(output[:120]))
 
 
 def odd_paths():
@@ -214,9 +212,9 @@ def long_header():
         rows = "\n".join(f"{i},{i % 2}" for i in range(60))
         path.write_text(f"{'a' * 200_000},y\n{rows}\n", encoding="utf-8")
         done = command("simplify", path, "--target", "y", "--train", "decision-tree")
-    said = done.stderr.strip().splitlines()[-1:] or ["done"]
+    output = done.stderr.strip().splitlines()[-1:] or ["done"]
     fine = done.returncode in (0, 1) and "unexpected" not in done.stderr.lower()
-    return held(fine, said[0][-200:])
+    return held(fine, output[0][-200:])
 
 
 if __name__ == "__main__":

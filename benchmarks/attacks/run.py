@@ -1,6 +1,6 @@
-"""All attacks, one file after the other, and the page of their outcomes.
+"""Run all attacks, and write the page of their outcomes.
 
-Exit code 1 if one fell. It is run whole before a release.
+Exit code 1 if one failed. To be run in full before a release.
 """
 
 import subprocess
@@ -16,25 +16,26 @@ NAMES = ("data", "units", "names", "files", "interruption", "scale")
 def main():
     options = arguments(
         __doc__,
-        {"count": "mutants, draws or stops of each kind"},
+        {"count": "mutants, draws or interruptions per attack"},
         tables="only write the page",
     )
     given = ["--quick"] * options.quick + ["--count", options.count] * bool(
         options.count
     )
-    fallen = False
+    failed = False
     for name in () if options.tables else NAMES:
         command = [sys.executable, "-m", f"benchmarks.attacks.{name}", *given]
-        fallen |= subprocess.run(command).returncode != 0
+        failed |= subprocess.run(command).returncode != 0
     Study("attacks", ("attack",), options).write_markdown("Attacks", *page(options))
-    sys.exit(fallen)
+    sys.exit(failed)
 
 
 def page(options):
     yield (
-        "What an adversary tries, and what comes of it: the outcome is as expected, or "
-        "the attack has fallen. Mutants and stops are drawn with fixed seeds, but when "
-        "Ctrl-C comes depends on the machine. Seconds are those of the whole attack."
+        "Attacks on the library with their expected and actual outcomes: each check "
+        "held or FAILED. Mutants and interruptions are drawn with fixed seeds, but "
+        "the point at which Ctrl-C arrives depends on the machine. Wall time of each "
+        "attack in seconds."
     )
     for name in NAMES:
         stem = f"attacks_{name}-quick" if options.quick else f"attacks_{name}"

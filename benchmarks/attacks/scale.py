@@ -1,7 +1,7 @@
-"""Scale: does time or memory grow faster than what is asked for?
+"""Scale: does time or memory grow faster than the input?
 
-Two small sizes each, the larger mostly eight times the smaller: what grows in
-proportion takes eight times as long. ``--count`` does not change them.
+Two small sizes each, the larger mostly eight times the smaller: linear growth takes
+eight times as long. ``--count`` has no effect.
 """
 
 import json
@@ -15,13 +15,12 @@ import numpy as np
 import pandas as pd
 
 import clearwood as cw
-from benchmarks.attacks.judge import Attack, growth, held, study
+from benchmarks.attacks.checks import Attack, growth, held, study
 from clearwood.rules import CategorySet, Interval, Rule, RuleList
 
 MOST_GROWTH = 4.0
-"""How many times more than in proportion the time may grow between the sizes, which
-are eight times apart: what is quadratic grows eight times more, what leaves the caches
-two or three times.
+"""Maximum growth of time relative to size between sizes that differ by a factor of
+eight: quadratic growth gives 8, data beyond the caches 2 or 3.
 """
 
 
@@ -30,7 +29,7 @@ def main():
 
 
 def attacks(count):
-    """All attacks, which are of one size each."""
+    """All attacks; ``count`` has no effect."""
     linear = f"growth below {MOST_GROWTH:g}"
     return [
         Attack("load rules of many categories", linear, bind(grows, load_categories)),
@@ -60,7 +59,7 @@ def attacks(count):
 
 
 def grows(prepare):
-    """Sizes of a case are prepared before they are timed."""
+    """Growth of time with size; preparation is not timed."""
     sizes, make, act = prepare()
     made = {n: make(n) for n in sizes}
     act(made[sizes[0]])  # loads
@@ -112,7 +111,7 @@ def simplify(made):
 
 
 def simplify_categories():
-    """A tree that asks for half of them; the libraries' own stop at 255 or so."""
+    """A tree with a set of half of the categories; libraries allow some 255."""
 
     def make(n):
         rng = np.random.default_rng(0)
@@ -126,7 +125,7 @@ def simplify_categories():
 
 
 def ensemble_on_sets(labels, rng, n_trees=10):
-    """Trees of one question each: is it in a set of half the categories?"""
+    """Trees with one split each: membership in a set of half of the categories."""
     n, ones = len(labels), np.ones(3 * n_trees, dtype=bool)
     at_root = np.arange(3 * n_trees) % 3 == 0
     first = np.where(at_root, np.arange(3 * n_trees), -1)
@@ -202,7 +201,7 @@ def metatree_categories():
 
 
 def memory_of_rules():
-    """Of many small objects where a reader does not look for them."""
+    """Memory for many small objects in an unexpected place."""
     document = json.loads(category_rules(10).to_json())
     document["extra"] = [{}] * 1_000_000
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
-"""Units: do answers depend on the units of X, of y and of the weights?
+"""Units: do predictions depend on the units of X, y and the weights?
 
-Every estimator is fitted to the same rows in other units, near the ends of float64
-too, and must say the same, or say that it cannot.
+Every estimator is fitted to the same rows in other units, also near the limits of
+float64, and must make the same predictions or raise an error.
 """
 
 import re
@@ -12,7 +12,7 @@ import numpy as np
 from tests.estimators import ESTIMATORS, SIMPLIFIERS, says
 
 import clearwood as cw
-from benchmarks.attacks.judge import Attack, held, of_all, refused, study
+from benchmarks.attacks.checks import Attack, held, of_all, refused, study
 from clearwood.rules import Interval, Rule, RuleList
 
 OF_Y = {
@@ -33,7 +33,7 @@ WEIGHTS = (1e-300, 1e-200, 1e-150, 1e-30, 1e30, 1e150)
 ENDS = (1.7e308, 1e-310, 5e-324)
 REGRESSORS = [case for case in ESTIMATORS if not case.classifies]
 LOSS = 0.02
-"""Of R2, or of accuracy, that another unit may cost."""
+"""Maximum loss of R2 or accuracy by a change of units."""
 
 
 def main():
@@ -41,8 +41,8 @@ def main():
 
 
 def attacks(count):
-    """All attacks; there are no mutants among them, so ``count`` changes nothing."""
-    same, read = f"a score within {LOSS}", "fitted and read, or refused"
+    """All attacks; ``count`` has no effect."""
+    same, read = f"a score within {LOSS}", "fitted and displayed, or refused"
     return [
         *(
             Attack(f"X: {unit}", same, bind(of_all, in_unit, 1.0, 0.0, *move))
@@ -62,17 +62,21 @@ def attacks(count):
         ),
         Attack("powers of two", "the same to the last bit", bind(of_all, exact_powers)),
         Attack(
-            "rows beside weights",
-            "rows as they are counted",
-            bind(of_all, rows_beside_weights, cases=SIMPLIFIERS),
+            "rows and weights in texts",
+            "numbers of rows, not weights",
+            bind(of_all, rows_and_weights, cases=SIMPLIFIERS),
         ),
-        Attack("explain between subnormal cuts", "an answer", explain_subnormal),
-        Attack("64-bit integers in float32", "what scikit-learn says", rounded_once),
+        Attack(
+            "explain between subnormal thresholds", "an explanation", explain_subnormal
+        ),
+        Attack(
+            "64-bit integers in float32", "as predicted by scikit-learn", rounded_once
+        ),
     ]
 
 
 def signal(case, n=300):
-    """Rows of which the target can be told."""
+    """Rows with a predictable target."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 3))
     y = 2 * X[:, 0] + (X[:, 1] > 0) + 0.2 * rng.normal(size=n)
@@ -87,15 +91,15 @@ def in_unit(case, of_y, plus_y, of_x=1.0, plus_x=0.0):
         after = case.made(None).fit(Z, y).score(Z, y)
     else:
         Z, t = of_x * X + plus_x, of_y * y + plus_y
-        said = case.made(None).fit(Z, t).predict(Z)
-        # Squares of the numbers themselves may be zero or infinite.
-        error = (said - t.mean()) / t.std() - (t - t.mean()) / t.std()
+        predicted = case.made(None).fit(Z, t).predict(Z)
+        # Squares of the raw values may underflow or overflow.
+        error = (predicted - t.mean()) / t.std() - (t - t.mean()) / t.std()
         after = 1 - float((error**2).mean())
     return held(after > before - LOSS, f"{before:.3f} -> {after:.3f}")
 
 
 def fit_and_read(case, of_x, weight):
-    """Refused, or all that is made of the fit can be made."""
+    """Refused, or fitted with all outputs available."""
     X, y = signal(case, 120)
     X = np.clip(X, -1, 1) * of_x
 
@@ -109,7 +113,7 @@ def fit_and_read(case, of_x, weight):
     try:
         return refused(whole)
     except ValueError as error:
-        # scikit-learn's trees refuse what float32 cannot hold, in its own words.
+        # scikit-learn's trees refuse values beyond float32, with their own message.
         return held("float32" in str(error) or "infinity" in str(error), str(error))
 
 
@@ -125,13 +129,13 @@ def exact_powers(case):
     return held(not different, f"different at {', '.join(different)}")
 
 
-def rows_beside_weights(case):
+def rows_and_weights(case):
     X, y = signal(case, 120)
     rules = case.made(None).fit(X, y, sample_weight=np.full(120, 28.4)).rules_
-    # As a person reads them.
+    # The displayed numbers.
     text = " ".join(str(rules).split())
     most = max(map(float, re.findall(r"\(([\d.e+]+) rows?\b", text)))
-    return held(most <= 120, f"one line holds {most:g} of 120 rows")
+    return held(most <= 120, f"a rule displays {most:g} of 120 rows")
 
 
 def explain_subnormal():
@@ -143,15 +147,15 @@ def explain_subnormal():
 
 
 def rounded_once():
-    """Integers that are rounded to float64 and then to float32 land elsewhere."""
+    """Rounding integers to float64 and then to float32 gives another value."""
     from sklearn.tree import DecisionTreeRegressor
 
     low = 2**60
     X = np.array([[low], [low + 2**37]], dtype=np.int64).repeat(20, 0)
     y = np.repeat([0.0, 1.0], 20)
-    asked = np.array([[low + 2**36 + 1]], dtype=np.int64)
+    X_new = np.array([[low + 2**36 + 1]], dtype=np.int64)
     model = DecisionTreeRegressor().fit(X, y)
-    native, ours = model.predict(asked)[0], cw.read_ensemble(model).predict(asked)[0]
+    native, ours = model.predict(X_new)[0], cw.read_ensemble(model).predict(X_new)[0]
     return held(native == ours, f"scikit-learn {native}, read {ours}")
 
 

@@ -1,4 +1,4 @@
-"""What all attacks share: cases that hold or fall, and processes that may not."""
+"""Shared code of the attacks: expected outcomes, and processes with limits."""
 
 import re
 import resource
@@ -19,26 +19,26 @@ COUNT, QUICK_COUNT = 200, 40
 
 
 class Attack(NamedTuple):
-    """One attack: what is expected, and a function that says what came out."""
+    """One attack: what is expected, and a function that returns the outcome."""
 
     name: str
     expected: str
     run: Any
 
 
-class Fell(Exception):
-    """What came out is not what was promised."""
+class Failed(Exception):
+    """The outcome is not the expected one."""
 
 
 def held(holds, outcome):
-    """The outcome, where it is as promised."""
+    """Return the outcome if it is as expected; otherwise raise ``Failed``."""
     if not holds:
-        raise Fell(outcome)
+        raise Failed(outcome)
     return outcome
 
 
-def told(function, *given, **named):
-    """What a function returns, and the kinds of warnings it gave."""
+def with_warnings(function, *given, **named):
+    """The result of a function, and the categories of its warnings."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         result = function(*given, **named)
@@ -46,7 +46,7 @@ def told(function, *given, **named):
 
 
 def refused(function, *given, **named):
-    """The kind of error of the library that a function raises, or "accepted"."""
+    """The library's exception class that a function raises, or "accepted"."""
     from clearwood.exceptions import ClearwoodError
 
     try:
@@ -58,32 +58,32 @@ def refused(function, *given, **named):
 
 
 def of_all(function, *given, cases=ESTIMATORS):
-    """An attack on every estimator; it holds where it holds for all of them."""
-    fallen = {}
+    """Run an attack on every estimator; it holds if it holds for all of them."""
+    failed = {}
     for case in cases:
         outcome = outcome_of(Attack("", "", partial(function, case, *given)))
         if outcome["verdict"] != "held":
-            fallen.setdefault(outcome["outcome"], []).append(case.make.__name__)
-    if not fallen:
-        return f"so it is for {len(cases)} estimators"
-    raise Fell("; ".join(f"{', '.join(names)}: {o}" for o, names in fallen.items()))
+            failed.setdefault(outcome["outcome"], []).append(case.make.__name__)
+    if not failed:
+        return f"holds for {len(cases)} estimators"
+    raise Failed("; ".join(f"{', '.join(names)}: {o}" for o, names in failed.items()))
 
 
 def study(name, description, attacks):
-    """Run all attacks of a file anew; exit code 1 if one falls.
+    """Run all attacks of a file anew; exit code 1 if one fails.
 
     Parameters
     ----------
     name : str
-        Of the file with the outcomes.
+        Name of the file of outcomes.
     description : str
     attacks : callable
-        Makes the list of attacks, given how many mutants, draws or stops each kind of
-        attack shall try.
+        Returns the list of attacks, given the number of mutants, draws or
+        interruptions per attack.
     """
-    count = f"mutants, draws or stops of each kind (default: {COUNT})"
+    count = f"mutants, draws or interruptions per attack (default: {COUNT})"
     options = arguments(description, {"count": count})
-    # What came out of yesterday's code says nothing of today's.
+    # Outcomes of older code do not apply to this one.
     options.fresh = True
     default = QUICK_COUNT if options.quick else COUNT
     found = Study(f"attacks_{name}", ("attack",), options)
@@ -97,37 +97,37 @@ def study(name, description, attacks):
     rows = found.rows()
     for row in rows:
         print(row["attack"], row["outcome"], row["expected"], sep=" | ")
-    fallen = [row["attack"] for row in rows if row["verdict"] != "held"]
-    print(f"{len(rows) - len(fallen)} of {len(rows)} held")
-    sys.exit(1 if fallen else 0)
+    failed = [row["attack"] for row in rows if row["verdict"] != "held"]
+    print(f"{len(rows) - len(failed)} of {len(rows)} held")
+    sys.exit(1 if failed else 0)
 
 
 def outcome_of(attack):
-    """A row of the table; whatever is raised is a fall."""
+    """A row of the table; any exception is a failure."""
     begin = time.perf_counter()
-    verdict = "FELL"
+    verdict = "FAILED"
     try:
         with warnings.catch_warnings(), threadpool_limits(limits=1):
             warnings.simplefilter("ignore")
             outcome, verdict = attack.run(), "held"
-    except Fell as error:
+    except Failed as error:
         outcome = str(error)
-    except BaseException as error:  # KeyboardInterrupt is what some attacks make
+    except BaseException as error:  # some attacks raise KeyboardInterrupt
         outcome = f"{type(error).__name__}: {error}"
-    # Temporary folders have another name every time.
-    told = re.sub(rf"{re.escape(tempfile.gettempdir())}/tmp\w+/", "", str(outcome))
+    # The names of temporary folders vary.
+    text = re.sub(rf"{re.escape(tempfile.gettempdir())}/tmp\w+/", "", str(outcome))
     return {
         "verdict": verdict,
-        "outcome": " ".join(told.split())[:400],
+        "outcome": " ".join(text.split())[:400],
         "expected": attack.expected,
         "seconds": time.perf_counter() - begin,
     }
 
 
 def confined(module, call, seconds=60, megabytes=4000):
-    """What ``module.call`` prints, in a process with little time and memory.
+    """Output of ``module.call`` in a process with limited time and memory.
 
-    A call that takes more of either has fallen.
+    A call that exceeds either limit has failed.
     """
     limit = megabytes * 2**20
     program = f"from {module} import *; print({call})"
@@ -140,15 +140,15 @@ def confined(module, call, seconds=60, megabytes=4000):
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
         )
     except subprocess.TimeoutExpired:
-        raise Fell(f"not done in {seconds} s") from None
+        raise Failed(f"not finished in {seconds} s") from None
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"died: {done.returncode}"])[-1]
-        raise Fell(last)
+        raise Failed(last)
     return done.stdout.strip()
 
 
 def command(*given, seconds=120, **options):
-    """The command ``clearwood``, run to its end."""
+    """Run the command ``clearwood``."""
     return subprocess.run(
         [sys.executable, "-m", "clearwood", *map(str, given)],
         capture_output=True,
@@ -159,7 +159,7 @@ def command(*given, seconds=120, **options):
 
 
 def fastest(function, times=3):
-    """The least of some times, in seconds of this process."""
+    """Minimum CPU time of several calls, in seconds."""
     taken = []
     for _ in range(times):
         begin = time.process_time()
@@ -169,9 +169,9 @@ def fastest(function, times=3):
 
 
 def growth(function, sizes):
-    """How many times longer the largest size takes than the smallest, by its size.
+    """Growth of time from the smallest to the largest size, relative to size.
 
-    1 where time is proportional to size; and the times.
+    It is 1 if time is proportional to size. Also returns the times, as text.
     """
     seconds = [fastest(lambda n=n: function(n), 2) for n in sizes]
     ratio = (seconds[-1] / seconds[0]) / (sizes[-1] / sizes[0])
