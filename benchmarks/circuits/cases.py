@@ -1,4 +1,4 @@
-"""Sets of the density studies, and what the thesis prints of them."""
+"""Data sets of the density studies, and the results printed in the thesis."""
 
 import time
 from pathlib import Path
@@ -36,7 +36,7 @@ PARTS = ("train", "valid", "test")
 
 
 def sets_in(folder):
-    """Names of the sets in a folder with a file for each part."""
+    """Names of the data sets of a folder, with a file for each part."""
     found = sorted(path.name.split(".train.")[0] for path in folder.glob("*.train.*"))
     if not found:
         raise FileNotFoundError(f"{folder} has no files such as NAME.train.data")
@@ -44,10 +44,10 @@ def sets_in(folder):
 
 
 def parts_of(name, folder=None):
-    """Rows to learn from, to choose by and to judge by, of 0 and 1.
+    """Training, validation and test rows of 0 and 1.
 
-    In a folder they are files NAME.train.data, NAME.valid.data and NAME.test.data, with
-    commas or blanks between values.
+    In a folder these are files NAME.train.data, NAME.valid.data and NAME.test.data,
+    with commas or blanks between values.
     """
     if folder is not None:
         return tuple(rows_of(folder, name, part) for part in PARTS)
@@ -67,7 +67,7 @@ def rows_of(folder, name, part):
 
 
 def warm():
-    """Load all modules of learners, so that no case pays for them."""
+    """Load the modules of all learners, so that imports are not timed."""
     import clearwood as cw
 
     rows = np.random.default_rng(0).integers(2, size=(400, 8)).astype(float)
@@ -78,14 +78,14 @@ def warm():
 
 
 def timed(function):
-    """What a function returns, and the seconds of the processor that it took."""
+    """The result of a function, and its CPU time in seconds."""
     begin = time.process_time()
     found = function()
     return found, time.process_time() - begin
 
 
 def fitted(learner, name, folder=None):
-    """A row of a study: a learner on a set, judged on rows that it has not seen."""
+    """A row of a study: a learner on a data set, evaluated on test rows."""
     train, valid, test = parts_of(name, folder)
     learner, seconds = timed(lambda: learner.fit(train, X_val=valid))
     return {

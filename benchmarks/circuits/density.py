@@ -1,13 +1,12 @@
-"""How likely are rows of the benchmark sets under MiniSPN, beside what the thesis
-prints and deeprob-kit's ensemble of 20 circuits?
+"""What is the log-likelihood of MiniSPN on the benchmark sets, compared with the thesis
+and with deeprob-kit's ensemble of 20 circuits?
 
 python -m benchmarks.circuits.density [--quick] [--fresh] [--tables] [--sets nltcs,dna]
     [--folder DIR]
 
-Binary sets of the density literature (shared data), with the parts that all papers
-have; or those of a folder, each of files NAME.train.data, NAME.valid.data and
-NAME.test.data, with a row of 0 and 1 in a line. Without deeprob-kit its rows are left
-out.
+Binary data sets of the density literature (shared data) with their usual parts; or
+those of a folder, each with files NAME.train.data, NAME.valid.data and NAME.test.data,
+one row of 0 and 1 per line. Without deeprob-kit its rows are omitted.
 """
 
 from functools import partial
@@ -32,19 +31,19 @@ CHEAP_FIRST = sorted(SETS, key=("nltcs", "dna", "nips", "voting", *SETS).index)
 THESIS, SINGLE, FIVE, XPC = "as the thesis", "one network", "five networks", "20 XPC"
 SETTINGS = {THESIS: {"preset": "paper"}, SINGLE: {}, FIVE: {"n_networks": 5}}
 SEEDED = {THESIS: SEEDS, SINGLE: 1, FIVE: SEEDS, XPC: 2}
-"""Seeds; of single networks one, for the sake of time."""
+"""Numbers of seeds; one for single networks, to save time."""
 
 
 ABOUT = (
-    "Mean log-likelihood of the rows to judge by, in nats: mean ± standard "
-    "deviation over seeds. `MiniSPN` exactly as in the thesis; with its repairs, "
-    "the default (ten first starts; trees in place of parts that grew in vain, "
-    "leaves and smoothing chosen on validation rows; EM on all parameters; a latent "
-    "tree where validation rows are likelier under it); a "
+    "Mean test log-likelihood per row in nats, mean ± standard deviation over seeds. "
+    "`MiniSPN` exactly as in the thesis; with the corrections of this library, which "
+    "are the default (ten initial splits; trees in place of parts whose growth did not "
+    "help, leaves and smoothing chosen on validation rows; EM on all parameters; a "
+    "latent tree where its validation likelihood is higher); a "
     "mixture of five, each chosen among three; and deeprob-kit's "
-    "mixture of 20 extremely randomized circuits (neither deterministic nor of one "
-    "structure, two columns at a time, parts of at least "
-    "128 or 256 rows, of nips 32 or 64, as validation rows choose)."
+    "mixture of 20 extremely randomized circuits (not deterministic, without a "
+    "common structure, two columns at a time, parts of at least "
+    "128 or 256 rows, for nips 32 or 64, chosen on validation rows)."
 )
 
 
@@ -56,9 +55,9 @@ def ours(method, name, seed, folder):
 
 
 def theirs(name, seed, folder):
-    """The ensemble of the setting that makes validation rows likeliest.
+    """The ensemble with the setting of the highest validation likelihood.
 
-    The seconds are those of this setting alone.
+    Seconds are those of this setting only.
     """
     train, valid, test = parts_of(name, folder)
     best = None
@@ -91,7 +90,7 @@ def cases(sets, quick, folder):
 
 
 def measured(frame, name, method, column, digits=None):
-    """Mean and standard deviation over seeds, and how many, if any are missing."""
+    """Mean and standard deviation over seeds, and their number if some are missing."""
     own = frame[(frame["set"] == name) & (frame["method"] == method)]
     if not len(own):
         return "not run"
@@ -129,7 +128,7 @@ def costs(frame, sets):
 
 
 def sizes(sets, folder):
-    """The sets, as table 11 has them."""
+    """Sizes of the data sets, as in table 11."""
     rows = []
     for name in sets:
         parts = parts_of(name, folder)
@@ -137,33 +136,34 @@ def sizes(sets, folder):
         rows.append(
             [name, str(parts[0].shape[1]), *(str(len(p)) for p in parts), density]
         )
-    header = ["set", "columns", "to learn from", "to choose by", "to judge by", "ones"]
+    header = ["set", "columns", "training", "validation", "test", "ones"]
     return markdown_table(header, rows)
 
 
-def gaps(frame, sets):
-    """What single networks have over the thesis, five over the ensemble; in words."""
+def differences(frame, sets):
+    """Differences to the thesis and to the ensemble, as text."""
     mean = frame.groupby(["set", "method"])["test"].mean()
     over = [
         f"{name} {mean[name, SINGLE] - printed.mini[0]:+.2f}"
         for name, printed in PRINTED.items()
         if (name, SINGLE) in mean
     ]
-    beside = [
+    five = [
         f"{name} {mean[name, FIVE] - mean[name, XPC]:+.3f}"
         for name in sets
         if (name, FIVE) in mean and (name, XPC) in mean
     ]
     return (
-        f"One network over the thesis' MiniSPN: {', '.join(over) or 'not run'}. "
-        f"Five networks over the ensemble of 20: {', '.join(beside) or 'not run'}."
+        "Difference of one network to the thesis' MiniSPN: "
+        f"{', '.join(over) or 'not run'}. Difference of five networks to the ensemble "
+        f"of 20: {', '.join(five) or 'not run'}."
     )
 
 
 def main():
     texts = {
-        "sets": "only these, such as nltcs,dna",
-        "folder": "of train, valid and test files",
+        "sets": "names of data sets, such as nltcs,dna",
+        "folder": "folder of train, valid and test files",
     }
     options = arguments(__doc__, texts, tables="only write the page")
     folder = Path(options.folder) if options.folder else None
@@ -181,12 +181,12 @@ def main():
         "Sum-product networks on the benchmark sets",
         ABOUT,
         likelihoods(frame, sets),
-        gaps(frame, sets),
-        "Seconds of one processor (CPU time) and parameters. The thesis' seconds are "
-        "of a machine that it does not name; an ensemble's are of the chosen setting.",
+        differences(frame, sets),
+        "CPU seconds and numbers of parameters. The thesis does not name the machine "
+        "of its seconds; those of an ensemble are for the chosen setting.",
         costs(frame, sets),
-        "The sets." + " The last two are not in the thesis; the other fourteen of its "
-        "table 11 are not here with all their parts." * (not folder),
+        "Data sets." + " The last two are not in the thesis; the other fourteen of its "
+        "table 11 are not available with all their parts." * (not folder),
         sizes(sets, folder),
         *([] if peer.INSTALLED else [peer.ABSENT]),
     )

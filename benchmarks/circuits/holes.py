@@ -1,4 +1,4 @@
-"""Tables, whole and with cells taken out at random."""
+"""Tables, complete and with cells removed at random."""
 
 import numpy as np
 import pandas as pd
@@ -7,20 +7,20 @@ from benchmarks._data import LEFT_OUT, SHARED
 from benchmarks.circuits import cases
 
 SHARES = (0, 0.1, 0.3, 0.5, 0.8)
-"""Of the cells that are taken out."""
+"""Shares of removed cells."""
 
 
 MEASURED = ["glucose", "blood_pressure", "skin_thickness", "insulin", "bmi"]
-"""Columns of pima in which 0 stands for what nobody measured."""
+"""Columns of pima in which 0 stands for a missing measurement."""
 
 
 def binary(name):
-    """The rows to train, to choose by and to test of a set of 0 and 1, as frames."""
+    """Training, validation and test rows of a binary data set, as frames."""
     return [pd.DataFrame(part).add_prefix("v") for part in cases.parts_of(name)]
 
 
 def uci(name):
-    """A table as it comes, texts and holes and all, and its target."""
+    """A table with its texts and missing cells, and its target."""
     if name == "pima, no 0":
         frame, y = uci("pima")
         return frame.assign(**frame[MEASURED].replace(0, np.nan)), y
@@ -31,7 +31,7 @@ def uci(name):
 
 
 def parts_of(name, seed):
-    """Rows to train, to choose by and to test: as published, or 60, 10 and 30 %."""
+    """Training, validation and test rows: as published, or 60, 10 and 30 %."""
     if (SHARED / "debd" / f"{name}.npz").exists():
         return binary(name)
     frame, _ = uci(name)
@@ -41,23 +41,23 @@ def parts_of(name, seed):
 
 
 def without(frame, share, seed):
-    """A table without a share of its cells; a larger share lacks all of a smaller."""
+    """Remove a share of the cells; larger shares include the smaller ones."""
     taken = np.random.default_rng(seed).random(frame.shape) < share
     numbers = frame.select_dtypes("number").columns
     return frame.astype(dict.fromkeys(numbers, float)).mask(taken)
 
 
 def is_text(column):
-    """Whether the cells of a column are labels; else numbers."""
+    """Whether a column is categorical; otherwise it is numeric."""
     return not pd.api.types.is_numeric_dtype(column)
 
 
 class Coding:
-    """Tables as numbers for methods that read nothing else.
+    """Numeric coding of tables, for methods that require it.
 
-    Numbers get mean 0 and variance 1, labels a column of 0 and 1 each, but for the
-    ``spare`` first: where a linear model fills holes, columns that add up to 1 would
-    keep each other at their means. What is missing stays so.
+    Numbers have mean 0 and variance 1, labels a column of 0 and 1 each except for the
+    first ``spare``: with a linear imputer, columns that add up to 1 would keep each
+    other at their means. Missing cells remain missing.
     """
 
     def __init__(self, train, spare=0):
@@ -83,7 +83,7 @@ class Coding:
         return np.hstack(parts)
 
     def decode(self, values, frame):
-        """A table like ``frame``: numbers in their unit, the largest of the labels."""
+        """A table like ``frame``: numbers in their units, and the likeliest label."""
         columns, at = {}, 0
         for j, name in enumerate(frame.columns):
             n = 1 if self.levels[j] is None else len(self.levels[j]) - self.spare

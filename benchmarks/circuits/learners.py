@@ -1,9 +1,9 @@
-"""Which learner of circuits is best where, and what does it cost?
+"""Which learner of circuits is best on which data set, and at what cost?
 
 python -m benchmarks.circuits.learners [--quick] [--fresh] [--tables]
 
 MiniSPN, LearnSPN, ParetoSPN and HybridSPN on the sets of ``density``, with their
-defaults and as the thesis has them, beside its tables 12 and 13.
+defaults and with the thesis' settings, compared with its tables 12 and 13.
 """
 
 from functools import partial
@@ -17,7 +17,7 @@ LEARNERS = {
     "MiniSPN": "mini",
     "LearnSPN": "learn",
 }
-"""And what the thesis' columns are called here."""
+"""Learners, and their columns in the thesis."""
 
 WAYS = {"default": None, "thesis": "paper"}
 
@@ -31,7 +31,7 @@ def learned(name, learner, way):
 
 
 def cases(quick):
-    """Small sets first, and LearnSPN last, which fits eight networks."""
+    """Small data sets first, and LearnSPN last, which fits eight networks."""
     names = ("nltcs", "dna", *(() if quick else ("nips", *SETS[1:5], "voting")))
     return {
         (name, learner, way): partial(learned, name, learner, way)
@@ -42,12 +42,12 @@ def cases(quick):
 
 
 def table(frame, column, digits, printed=None):
-    """A line per set: with our defaults, exactly as the thesis, and as it prints."""
+    """A row per data set: with our defaults, with the thesis' settings, and printed."""
     header, rows = ["set"], [[name] for name in SETS]
     for learner, theirs in LEARNERS.items():
         own = frame[frame["learner"] == learner]
         found = {(row["set"], row["way"]): row[column] for _, row in own.iterrows()}
-        header += [f"{learner}: default", "as the thesis"]
+        header += [f"{learner}: default", "as in the thesis"]
         for row, name in zip(rows, SETS):
             for way in WAYS:
                 known = (name, way) in found
@@ -62,7 +62,7 @@ def table(frame, column, digits, printed=None):
 
 
 def best(frame):
-    """Which learner is likeliest on which set, in words."""
+    """The learner of the highest likelihood for each data set, as text."""
     own = frame[frame["way"] == "default"]
     words = []
     for name in SETS:
@@ -73,7 +73,7 @@ def best(frame):
                 f"{name} {first.learner} ({first.test - second.test:+.2f} over "
                 f"{second.learner})"
             )
-    return f"Likeliest with defaults: {', '.join(words) or 'not known yet'}."
+    return f"Highest likelihood with defaults: {', '.join(words) or 'not run yet'}."
 
 
 def main():
@@ -84,15 +84,15 @@ def main():
     frame = study.frame()
     study.write_markdown(
         "Learners of sum-product networks",
-        "Mean test log-likelihood in nats, one seed. *Default*: with our repairs; "
-        "searches of 500 iterations, LearnSPN the best of its grid of eight. *As the "
-        'thesis*: `preset="paper"`. *Printed*: its table 12.',
+        "Mean test log-likelihood in nats, one seed. *Default*: with the corrections "
+        "of this library; searches of 500 iterations, LearnSPN the best of its grid of "
+        'eight. *As in the thesis*: `preset="paper"`. *Printed*: its table 12.',
         table(frame, "test", 2, printed=0),
         best(frame),
-        "Seconds of one processor (CPU time), beside the thesis' table 13, of a "
-        "machine that it does not name.",
+        "CPU seconds, and those of the thesis' table 13, whose machine it does not "
+        "name.",
         table(frame, "seconds", 1, printed=1),
-        "Parameters; the thesis prints none.",
+        "Numbers of parameters; the thesis prints none.",
         table(frame, "parameters", 0),
     )
 

@@ -1,10 +1,10 @@
-"""What do holes in a table cost, and how well are they filled?
+"""What is the cost of missing cells, and how accurately are they imputed?
 
 python -m benchmarks.circuits.missing [--quick] [--fresh] [--tables] [--only nltcs,crx]
 
-Cells are taken out at random, of the rows to learn from and of those to choose by. The
-log density of whole rows says what the network has learned all the same. Then holes in
-other rows are filled, beside scikit-learn's imputers.
+Cells are removed at random from training and validation rows, and the log density of
+complete test rows is measured. Then missing cells of other rows are imputed, in
+comparison with scikit-learn's imputers.
 """
 
 import time
@@ -20,14 +20,14 @@ from benchmarks._study import Study, arguments, markdown_table, mean_and_sd
 from benchmarks.circuits.holes import SHARES, Coding, is_text, parts_of, without
 
 SEEDS = {"nltcs": 1, "crx": 5, "plants": 1}
-"""Sets of the first table, and how often they are learned from."""
+"""Data sets of the first table, and the number of repetitions."""
 
 FILLED_SETS = ("nltcs", "plants", "crx", "waveform21")
 N_TRAIN, N_TEST = 2000, 500
-"""Rows to learn from and to fill, at most."""
+"""Maximum numbers of training rows and of rows to impute."""
 
 PROTOTYPE = {0.0: -6.14, 0.1: -6.10, 0.3: -6.21, 0.5: -6.50, 0.8: -7.38}
-"""Of a prototype on nltcs: one network with other holes."""
+"""Results of a prototype on nltcs: one network, other missing cells."""
 
 IMPUTERS = ("mean or mode", "KNN", "iterative", "MiniSPN", "five MiniSPN")
 
@@ -35,7 +35,7 @@ IMPUTERS = ("mean or mode", "KNN", "iterative", "MiniSPN", "five MiniSPN")
 def main():
     options = arguments(
         __doc__,
-        texts={"only": "sets, with commas between"},
+        texts={"only": "data sets, separated by commas"},
         tables="only write the page",
     )
     warnings.simplefilter("ignore")
@@ -47,7 +47,7 @@ def main():
 
 
 def run(learned, filled, options):
-    """Whatever is missing."""
+    """Run the missing cases."""
     only = options.only.split(",") if options.only else [*SEEDS, *FILLED_SETS]
     shares = SHARES[::2] if options.quick else SHARES
     learned.run(
@@ -79,7 +79,7 @@ def warm():
 
 
 def learn(name, share, seed):
-    """Of networks that never saw some cells: what they say of whole rows."""
+    """Log density of complete rows, by networks learned with missing cells."""
     train, valid, test = parts_of(name, seed)
     train = without(train, share, seed)
     valid = without(valid, share, 1000 + seed)
@@ -103,7 +103,7 @@ def learn(name, share, seed):
 
 
 def likeliest(train, frame):
-    """Every hole filled with the mean or the most frequent label of its column."""
+    """Missing cells replaced by the mean or the most frequent label of the column."""
     numbers = {0.0, 1.0}
     fill = {
         name: column.mode()[0]
@@ -115,35 +115,35 @@ def likeliest(train, frame):
 
 
 def fill(name, share, seed):
-    """How far off the cells are that each imputer puts in place of those taken out."""
+    """Errors of each imputer for the removed cells."""
     train, valid, test = parts_of(name, seed)
     train = train.sample(min(N_TRAIN, len(train)), random_state=seed)
     test = test.sample(min(N_TEST, len(test)), random_state=seed)
     holed = without(train, share, seed)
-    asked = without(test, share, 1000 + seed)
+    X_new = without(test, share, 1000 + seed)
     rows = []
     for method in IMPUTERS:
         begin = time.process_time()
-        given = FILLERS[method](holed, asked, seed)
+        given = FILLERS[method](holed, X_new, seed)
         seconds = time.process_time() - begin
-        errors = errors_of(given, test, asked, train)
+        errors = errors_of(given, test, X_new, train)
         rows.append({"method": method} | errors | {"seconds": seconds})
     return rows
 
 
-def by_scikit_learn(imputer, spare, holed, asked, seed):
+def by_scikit_learn(imputer, spare, holed, X_new, seed):
     coding = Coding(holed, spare)
     imputer.fit(coding.encode(holed))
-    return coding.decode(imputer.transform(coding.encode(asked)), asked)
+    return coding.decode(imputer.transform(coding.encode(X_new)), X_new)
 
 
-def by_network(n_networks, holed, asked, seed):
+def by_network(n_networks, holed, X_new, seed):
     network = cw.MiniSPN(n_networks=n_networks, random_state=seed)
-    return cw.SPNImputer(network).fit(holed).transform(asked)
+    return cw.SPNImputer(network).fit(holed).transform(X_new)
 
 
 FILLERS = {
-    "mean or mode": lambda holed, asked, seed: likeliest(holed, asked),
+    "mean or mode": lambda holed, X_new, seed: likeliest(holed, X_new),
     "KNN": partial(by_scikit_learn, KNNImputer(keep_empty_features=True), 0),
     "iterative": partial(
         by_scikit_learn, IterativeImputer(keep_empty_features=True, random_state=0), 1
@@ -153,19 +153,19 @@ FILLERS = {
 }
 
 
-def errors_of(given, test, asked, train):
-    """Of cells that were taken out: numbers by how far off they are, in standard
-    deviations of their column, labels (0 and 1 too) by the share of wrong ones."""
+def errors_of(given, test, X_new, train):
+    """Errors for the removed cells: for numbers in standard deviations of the column,
+    for labels (also 0 and 1) the share of wrong ones."""
     off, wrong = [], []
     for name, column in test.items():
-        taken = asked[name].isna() & column.notna()
-        true, said = column[taken], given[name][taken]
+        taken = X_new[name].isna() & column.notna()
+        true, imputed = column[taken], given[name][taken]
         if is_text(column):
-            wrong.append((true != said).to_numpy())
+            wrong.append((true != imputed).to_numpy())
         elif set(train[name].dropna()) <= {0, 1}:
-            wrong.append((true != said.astype(float).round()).to_numpy())
+            wrong.append((true != imputed.astype(float).round()).to_numpy())
         else:
-            distance = (true - said.astype(float)).abs() / train[name].std()
+            distance = (true - imputed.astype(float)).abs() / train[name].std()
             off.append(distance.to_numpy())
     off, wrong = (np.concatenate(x) if x else np.full(1, np.nan) for x in (off, wrong))
     return {
@@ -176,15 +176,15 @@ def errors_of(given, test, asked, train):
 
 
 def write_page(learned, filled):
-    parts = [NOTES, "## Log density of whole rows"]
+    parts = [NOTES, "## Log density of complete rows"]
     if learned.csv.exists():
         parts.append(densities(learned.frame()))
-    parts.append("## Holes filled")
+    parts.append("## Imputation")
     if filled.csv.exists():
         frame = filled.frame()
         for score, words in SCORES.items():
             parts += [words, errors_table(frame, score)]
-    learned.write_markdown("Networks from tables with holes", *parts)
+    learned.write_markdown("Networks learned with missing cells", *parts)
 
 
 def densities(frame):
@@ -205,13 +205,13 @@ def densities(frame):
                 f"{here.seconds.mean():.1f}",
             ]
         )
-    head = ["", "taken out", "runs", "MiniSPN", "MiniSPN, filled before", "independent",
+    head = ["", "removed", "runs", "MiniSPN", "MiniSPN, imputed", "independent",
             "prototype", "parameters", "CPU seconds"]  # fmt: skip
     return markdown_table(head, rows)
 
 
 def errors_table(frame, score):
-    """Sets and shares in lines, methods in columns, the best in bold."""
+    """A table with a row per data set and share, the best method in bold."""
     rows = []
     for (name, share), here in frame.groupby(["data", "share"], sort=False):
         means = here.groupby("method")[score].mean().reindex(IMPUTERS)
@@ -221,40 +221,42 @@ def errors_table(frame, score):
                 f"**{v:.3f}**" if round(v, 3) == best else f"{v:.3f}" for v in means
             ]
             rows.append([name, share, here.seed.nunique(), *cells])
-    return markdown_table(["", "taken out", "runs", *IMPUTERS], rows)
+    return markdown_table(["", "removed", "runs", *IMPUTERS], rows)
 
 
-NOTES = """nltcs and plants are truth values, rows to learn from, to choose by and to \
-test as published; crx is text and numbers (690 rows; 60 % to learn, 10 % to choose \
-by, 30 % to test, drawn anew in every run), waveform21 numbers. Cells are taken out \
-completely at random. *Filled before* is MiniSPN on the same table, each hole filled \
-with the mean or the most frequent label, as learners need it that read no holes. \
-*Independent* has the same leaves for each column by itself. For the second part at \
-most 2,000 rows are learned from and 500 are filled; KNN and the iterative imputer get \
-labels as columns of 0 and 1, numbers standardised, and their default settings.
+NOTES = """nltcs and plants are binary, with training, validation and test rows as \
+published; crx has text and numbers (690 rows; 60 % for training, 10 % for validation, \
+30 % for testing, drawn anew in every run), waveform21 numbers. Cells are removed \
+completely at random. *Imputed* is MiniSPN on the same table after imputation of the \
+mean or the most frequent label, as required by learners without support for missing \
+cells. *Independent* has the same leaves for each column by itself. For the second \
+part at most 2,000 rows are used for training and 500 are imputed; for KNN and the \
+iterative imputer, which have their default settings, labels are columns of 0 and 1, \
+and numbers are standardized.
 
 ## In words
 
-- **Half of the cells cost little.** On nltcs 0.14 of log density, with 30 % 0.03; at \
-80 % the network still has most of the dependence of the columns. Plants lose more \
-(0.8 at half, 2.9 at 80 %): clusters of 69 columns need more cells. On crx (414 rows) \
-with 80 % missing the network is no longer better than independent columns.
-- **Imputation before learning costs more than the missing cells do**, on all three \
+- **Half of the cells can be missing at little cost.** On nltcs this costs 0.14 of log \
+density, 30 % cost 0.03; at 80 % the network still has most of the dependence of the \
+columns. Plants lose more (0.8 at half, 2.9 at 80 %): clusters of 69 columns need more \
+cells. On crx (414 rows) with 80 % missing the network is no longer better than \
+independent columns.
+- **Imputation before learning costs more than the missing cells**, on all three \
 tables: a table full of means and modes has dependences of its own, and real values \
 hardly occur in it.
-- **Labels**: five networks are the best at every share, but for plants at 10 %, where \
-the iterative imputer is. One network is ahead of it on nltcs and crx. Means of three \
-runs.
-- **Numbers**: on waveform21 networks are a little better than the iterative imputer \
-at 10 %, and clearly so from 50 % on. On crx, whose amounts have long tails and point \
-masses at 0, nothing is much better than the mean in squared error; KNN and the \
-iterative imputer are worse than the mean from 30 % on, five networks never are.
+- **Labels**: five networks are the best at every share, except on plants at 10 %, \
+where the iterative imputer is. One network is better than it on nltcs and crx. Means \
+of three runs.
+- **Numbers**: on waveform21 networks are slightly better than the iterative imputer \
+at 10 %, and clearly better from 50 % on. On crx, whose amounts have long tails and \
+point masses at 0, no method is much better than the mean in squared error; KNN and \
+the iterative imputer are worse than the mean from 30 % on, five networks never are.
 """
 SCORES = {
-    "wrong": "Labels: share of wrong ones among the cells that were taken out.",
+    "wrong": "Labels: error rate for the removed cells.",
     "absolute": "Numbers: mean absolute error, in standard deviations of the column.",
     "rmse": "Numbers: root of the mean squared error, in the same unit.",
-    "seconds": "CPU seconds, learning and filling together.",
+    "seconds": "CPU seconds of learning and imputation.",
 }
 
 if __name__ == "__main__":

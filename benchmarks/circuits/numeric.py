@@ -1,4 +1,4 @@
-"""Are densities and imputations of numeric columns as good as those of other models?
+"""Densities and imputations of numeric columns, in comparison with other models.
 
     python -m benchmarks.circuits.numeric [--quick] [--fresh]
 
@@ -29,21 +29,20 @@ NOTES = f"""\
 Numeric columns of more than five distinct values of the tables of `fresh_tables.csv`, \
 complete rows, at most {MOST_ROWS:,} rows and {MOST_COLUMNS} columns. The tables are \
 those marked `report`; settings were chosen on those marked `choose`. A first run on \
-these tables showed conditional means that extrapolated without bound, on two of them; \
-means of skewed columns stay in the range of the training cells since.
+these tables showed unbounded extrapolation of conditional means on two of them; since \
+then means of skewed columns are kept within the range of the training cells.
 
 *Density*: mean log density of held-out rows (30 %), in the units of the table, for \
-tables of two or more columns without point masses: at a point mass a density has no \
-meaning. The Gaussian mixture has {", ".join(map(str, COMPONENTS))} components of full \
-or diagonal covariance, chosen by BIC on standardized columns, and 1e-5 added to its \
-variances. Where numbers are rounded, a mixture gains by narrow components on frequent \
-values.
+tables of two or more columns without point masses, where a density is undefined. The \
+Gaussian mixture has {", ".join(map(str, COMPONENTS))} components of full or diagonal \
+covariance, chosen by BIC on standardized columns, and 1e-5 added to its variances. On \
+rounded numbers a mixture gains by narrow components at frequent values.
 
-*Imputation*: cells taken out completely at random; root mean squared error in \
+*Imputation*: cells removed completely at random; root mean squared error in \
 standard deviations of the column, root of the mean over columns. *ridge* and *trees* \
 are `IterativeImputer` with its default and with 50 extremely randomized trees; \
-*MiniSPN* is one network, `SPNImputer` has its default of five. Seconds of the \
-processor."""
+*MiniSPN* is one network, `SPNImputer` has its default of five. Times are CPU \
+seconds."""
 
 
 def main():
@@ -154,16 +153,16 @@ def error(filled, frame, hole, sd):
 
 def write_page(density, filled):
     rows = density.rows()
-    gaps = [float(row["network"]) - float(row["mixture"]) for row in rows]
+    differences = [float(row["network"]) - float(row["mixture"]) for row in rows]
     header = ["table", "rows", "columns", "mixture", "MiniSPN", "as the thesis",
               "CPU s, mixture", "CPU s, MiniSPN"]  # fmt: skip
     keys = ("table", "rows", "columns", "mixture", "network", "thesis",
             "mixture_s", "network_s")  # fmt: skip
     parts = [
         "## Density",
-        f"MiniSPN is ahead of the mixture on {sum(gap > 0 for gap in gaps)} of "
-        f"{len(rows)} tables; mean difference {np.mean(gaps):+.2f}, median "
-        f"{np.median(gaps):+.2f} nats.",
+        "MiniSPN has a higher log density than the mixture on "
+        f"{sum(d > 0 for d in differences)} of {len(rows)} tables; mean difference "
+        f"{np.mean(differences):+.2f}, median {np.median(differences):+.2f} nats.",
         markdown_table(header, [cells(row, keys) for row in rows]),
     ]
     rows = filled.rows()
@@ -179,7 +178,7 @@ def write_page(density, filled):
 
 
 def cells(row, keys):
-    """Name of the table, then numbers."""
+    """Name of the table, and formatted numbers."""
     return [row[keys[0]], *(f"{float(row[key]):,.4g}" for key in keys[1:])]
 
 

@@ -1,4 +1,4 @@
-"""What deeprob-kit learns, where it is installed (``pip install deeprob-kit``)."""
+"""Learners of deeprob-kit, if it is installed (``pip install deeprob-kit``)."""
 
 import contextlib
 import importlib.util
@@ -7,23 +7,25 @@ import io
 import numpy as np
 
 INSTALLED = importlib.util.find_spec("deeprob") is not None
-ABSENT = "deeprob-kit is not installed (`pip install deeprob-kit`): no rows of it here."
+ABSENT = (
+    "deeprob-kit is not installed (`pip install deeprob-kit`): its rows are omitted."
+)
 
 
 def least_rows(n_rows):
-    """Of a part of an XPC, two settings between which validation rows choose.
+    """Two minimum sizes of a part of an XPC, to choose from on validation rows.
 
-    Of all settings the one that changes most. Two columns at a time and no structure
-    are likelier here than three columns, or one structure for all. Of few rows, parts
-    of 128 are too large to be split.
+    This setting has the largest effect. Two columns at a time without a structure have
+    a higher likelihood here than three columns, or a common structure. With few rows,
+    parts of 128 are too large to be split.
     """
     return (32, 64) if n_rows < 1000 else (128, 256)
 
 
 def learn_spn(train, rows, least_rows):
-    """Its LearnSPN with a G-test, all other settings as they are by default.
+    """Its LearnSPN with a G-test and otherwise default settings.
 
-    ``rows``: how they are clustered, ``kmeans`` (its default) or ``gmm`` (of its own
+    ``rows``: clustering of rows, ``kmeans`` (its default) or ``gmm`` (as in its own
     experiments).
     """
     from deeprob.spn.learning.wrappers import learn_estimator
@@ -46,7 +48,7 @@ def ensemble(train, seed, least_rows):
     """A mixture of 20 extremely randomized circuits."""
     from deeprob.spn.learning.xpc import learn_expc
 
-    np.random.seed(seed)  # noqa: NPY002 - it shuffles by the global one
+    np.random.seed(seed)  # noqa: NPY002 - it uses the global generator
     with contextlib.redirect_stdout(io.StringIO()):
         root, _ = learn_expc(
             train.astype(np.float32),
@@ -62,14 +64,14 @@ def ensemble(train, seed, least_rows):
 
 
 def log_likelihood(root, rows):
-    """Of every row."""
+    """Log-likelihood of every row."""
     from deeprob.spn.algorithms.inference import log_likelihood
 
     return log_likelihood(root, rows.astype(np.float32)).ravel()
 
 
 def n_parameters(root):
-    """As ours are counted: those that can be chosen freely."""
+    """Number of free parameters, counted as for ours."""
     from deeprob.spn.structure.cltree import BinaryCLT
     from deeprob.spn.structure.leaf import Leaf
     from deeprob.spn.structure.node import Sum, bfs
@@ -86,7 +88,7 @@ def n_parameters(root):
 
 
 def translated(root):
-    """One of its circuits over columns of 0 and 1 as one of ours."""
+    """Translate one of its circuits over binary columns to one of ours."""
     from deeprob.spn.structure.node import Product as TheirProduct
     from deeprob.spn.structure.node import Sum as TheirSum
     from deeprob.spn.structure.node import topological_order

@@ -1,9 +1,8 @@
-"""What do circuits cost, beside deeprob-kit's, and how do fits grow?
+"""CPU time of circuits in comparison with deeprob-kit, and its growth.
 
 python -m benchmarks.circuits.speed [--quick] [--fresh] [--tables]
 
-Seconds of one processor (CPU times: the machine may do other work). Without
-deeprob-kit only growth is measured.
+Times are CPU seconds. Without deeprob-kit only growth is measured.
 """
 
 from functools import partial
@@ -30,15 +29,15 @@ THEIRS = {
     "deeprob-kit": ("kmeans", 256),
     "deeprob-kit, mixtures": ("gmm", 256),
 }
-"""How rows are clustered, and how many a part needs to be split: as many as ours, as
-by default, and as in its own experiments."""
+"""Clustering of rows, and minimum rows of a split: as for ours, its default, and as in
+its own experiments."""
 
 ROWS, COLUMNS = (10_000, 100_000, 1_000_000), (100, 500, 2000)
 LEARNERS = {"as the thesis": {"preset": "paper"}, "default": {}}
 
 
 def fit_ours(name, method):
-    """Seconds of a fit, least of three, and the test log-likelihood."""
+    """CPU seconds of a fit, the minimum of three, and the test log-likelihood."""
     import clearwood as cw
 
     train, valid, test = parts_of(name)
@@ -55,7 +54,7 @@ def fit_ours(name, method):
 
 
 def fit_theirs(name, method):
-    """Seconds of one fit, which knows no rows to choose by."""
+    """CPU seconds of one fit, without validation rows."""
     train, _, test = parts_of(name)
     root, seconds = timed(partial(peer.learn_spn, train, *THEIRS[method]))
     yield {
@@ -66,13 +65,13 @@ def fit_theirs(name, method):
 
 
 def evaluation(name):
-    """Both programs on one circuit, which theirs has learned, and the same rows."""
+    """Both programs on the same rows and circuit, learned by theirs."""
     from clearwood.circuits.compiled import compile_circuit
 
     train, _, test = parts_of(name)
     root = peer.learn_spn(train, "kmeans", 256)
     compiled, compiling = timed(partial(compile_circuit, peer.translated(root)))
-    single = test.astype(np.float32)  # which it wants
+    single = test.astype(np.float32)  # as it requires
     apart = compiled.log_likelihood(test) - peer.log_likelihood(root, single)
     yield {
         "rows": len(test),
@@ -85,13 +84,13 @@ def evaluation(name):
 
 
 def fastest(function, n=5):
-    """The least of some CPU times, after one that is not counted."""
+    """Minimum CPU time of several calls after a first one."""
     function()
     return min(timed(function)[1] for _ in range(n))
 
 
 def table_of_kinds(n_rows, n_columns):
-    """Rows of four kinds, columns in groups of five that a hidden bit moves."""
+    """Rows of four kinds, columns in groups of five with a common latent bit."""
     rng = np.random.default_rng(0)
     n_groups = -(-n_columns // 5)
     kind = rng.integers(4, size=n_rows)
@@ -105,7 +104,7 @@ def table_of_kinds(n_rows, n_columns):
 
 
 def growth(n_rows, n_columns, how):
-    """Seconds of a fit and of the densities of its rows; the most memory in MB."""
+    """CPU seconds of a fit and of the densities of its rows; peak memory in MB."""
     import clearwood as cw
 
     warm()
@@ -113,14 +112,16 @@ def growth(n_rows, n_columns, how):
     learner = cw.MiniSPN(random_state=0, **LEARNERS[how])
     _, fitting = timed(lambda: learner.fit(table))
     _, scoring = timed(lambda: learner.score(table))
-    status = Path("/proc/self/status").read_text()  # rusage knows the parent's as well
+    status = Path(
+        "/proc/self/status"
+    ).read_text()  # rusage includes the parent's memory
     peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
     megabytes = int(peak.split()[1]) / 1024
     return fitting, scoring, learner.degrees_of_freedom_, megabytes
 
 
 def grown(n_rows, n_columns, how):
-    """One row of the study, from a process of its own."""
+    """One row of the study, from a separate process."""
     fitting, scoring, parameters, megabytes = in_fresh_process(
         growth, n_rows, n_columns, how
     )
@@ -133,7 +134,7 @@ def grown(n_rows, n_columns, how):
 
 
 def growth_cases(quick):
-    """Small ones first."""
+    """Cases, small ones first."""
     sizes = [(n, 50) for n in ROWS[: 1 if quick else 3]]
     sizes += [(2000, d) for d in COLUMNS[: 1 if quick else 3]]
     sizes.sort(key=lambda size: size[0] * size[1] ** 1.5)
@@ -143,7 +144,7 @@ def growth_cases(quick):
 
 
 def fits_table(frame):
-    """Fits of all methods, and how many times longer than our MiniSPN they take."""
+    """Fits of all methods, and their time relative to our MiniSPN."""
     rows = []
     for name in frame["set"].unique():
         own = frame[frame["set"] == name]
@@ -154,25 +155,25 @@ def fits_table(frame):
                 [name, row.method, row.seconds, row.seconds / fast, f"{row.test:.2f}",
                  row.parameters]
             )  # fmt: skip
-    header = ["set", "learner", "seconds", "times MiniSPN, as the thesis",
+    header = ["set", "learner", "seconds", "relative to MiniSPN",
               "test log-likelihood", "parameters"]  # fmt: skip
     return markdown_table(header, rows)
 
 
 def evaluation_table(frame):
-    """Evaluation beside theirs."""
+    """Evaluation of both programs."""
     rows = [
         [r.set, r.rows, r.leaves, 1e3 * r.ours, 1e3 * r.compiling, 1e3 * r.theirs,
          r.theirs / r.ours, r.apart]
         for r in frame.itertuples()
     ]  # fmt: skip
-    header = ["set", "rows", "leaves", "ours", "compiling, once", "theirs", "times",
-              "largest difference of a row"]  # fmt: skip
+    header = ["set", "rows", "leaves", "ours", "compilation, once", "theirs", "ratio",
+              "largest difference per row"]  # fmt: skip
     return markdown_table(header, rows)
 
 
 def growth_table(frame, wanted):
-    """What sizes cost."""
+    """Growth with rows and columns."""
     rows = []
     for n_rows, n_columns, how in wanted:
         own = frame[
@@ -186,7 +187,7 @@ def growth_table(frame, wanted):
             continue
         row = own.iloc[0]
         rows.append([*key, row.fit, row.score, f"{row.parameters:,}", row.megabytes])
-    header = ["rows", "columns", "how", "fit, s", "score, s", "parameters", "MB"]
+    header = ["rows", "columns", "settings", "fit, s", "score, s", "parameters", "MB"]
     return markdown_table(header, rows)
 
 
@@ -194,7 +195,7 @@ def main():
     options = arguments(__doc__, tables="only write the page")
     names = SETS[:1] if options.quick else SETS
     fits = Study("circuits_speed", ["set", "method"], options)
-    asked = Study("circuits_evaluation", ["set"], options)
+    evaluated = Study("circuits_evaluation", ["set"], options)
     sizes = Study("circuits_growth", ["rows", "columns", "how"], options)
     growing = growth_cases(options.quick)
     if not options.tables:
@@ -204,33 +205,36 @@ def main():
                 cases |= {(name, m): partial(fit_theirs, name, m) for m in THEIRS}
             fits.run(cases, warm=warm)
         if peer.INSTALLED:
-            asked.run({(name,): partial(evaluation, name) for name in names}, warm=warm)
+            evaluated.run(
+                {(name,): partial(evaluation, name) for name in names}, warm=warm
+            )
         sizes.run(growing, warm=lambda: None)
     parts = [
-        "Seconds of one processor (CPU times). Ours take rows to choose by as well, "
-        "and split what has 20 rows. What the repairs of MiniSPN cost (ten starts, "
-        "trees, smoothing, EM) stands between its two lines. Theirs is deeprob-kit's "
-        "LearnSPN with a G-test: k-means and 256 rows (its defaults), 20 rows as ours, "
+        "CPU seconds. Ours also uses validation rows, and splits parts of at least 20 "
+        "rows. The cost of the corrections of MiniSPN (ten initial splits, trees, "
+        "smoothing, EM) is the difference of its two rows; the ratio is to MiniSPN as "
+        "in the thesis. Theirs is deeprob-kit's LearnSPN with a G-test: k-means and "
+        "256 rows (its defaults), 20 rows as for ours, "
         "and Gaussian mixtures in place of k-means (its own experiments).",
         fits_table(fits.frame()),
     ]
     if peer.INSTALLED:
         parts += [
             "Evaluation of all test rows, milliseconds: the circuit that deeprob-kit "
-            "has learned by default, evaluated by it and, translated, by ours. It "
+            "learns by default, evaluated by it and, after translation, by ours. It "
             "computes in float32.",
-            evaluation_table(asked.frame()),
+            evaluation_table(evaluated.frame()),
         ]
     else:
         parts.append(peer.ABSENT)
     parts += [
-        "Growth of MiniSPN on made tables: four kinds of rows, columns in groups of "
-        "five that a hidden bit moves. Seconds of the fit and of the densities of all "
-        "rows; the most memory that the process took, the table of float64 included.",
+        "Growth of MiniSPN on simulated tables: four kinds of rows, columns in groups "
+        "of five with a common latent bit. CPU seconds of the fit and of the densities "
+        "of all rows; peak memory of the process, with the table of float64.",
         growth_table(sizes.frame(), growing),
-        "As the thesis has it, more rows support more structure, so that a row costs "
-        "more as well. By default at most 50,000 rows determine the structure; the fit "
-        "ends with sweeps of EM over all rows and parameters.",
+        "With the thesis' settings more rows support more structure, so that the "
+        "time per row grows as well. By default at most 50,000 rows determine the "
+        "structure; the fit ends with sweeps of EM over all rows and parameters.",
     ]
     fits.write_markdown("Speed of sum-product networks", *parts)
 
