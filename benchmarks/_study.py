@@ -1,10 +1,12 @@
 """What all studies share: tables that resume, pages, the machine's description."""
 
 import argparse
+import ast
 import csv
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -20,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 BEGUN = RESULTS / ".begun.json"
 """Not committed. File of results -> the sources with which it was begun."""
+HASH = re.compile("[0-9a-f]{40,64}")
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
@@ -133,10 +136,49 @@ def source_tree(commit="HEAD"):
     return tree.strip() + with_changes() * (commit == "HEAD")
 
 
+def is_of_today(tree):
+    """Whether sources are those of today, apart from docstrings and comments."""
+    today, git = source_tree(), ["git", "-C", str(ROOT)]
+    if tree == today or not (HASH.fullmatch(tree) and HASH.fullmatch(today)):
+        return tree == today
+    try:
+        listed = [*git, "diff", "--name-only", "--no-renames", "-z", tree, today]
+        changed = subprocess.check_output(listed, text=True).split("\0")[:-1]
+        # A file of another kind ends the search.
+        for path in sorted(changed, key=lambda path: path.endswith(".py")):
+            of_both = (
+                subprocess.check_output(
+                    [*git, "show", f"{one}:{path}"], stderr=subprocess.DEVNULL
+                )
+                for one in (tree, today)
+            )
+            if not path.endswith(".py") or len(set(map(_code, of_both))) == 2:
+                return False
+    except subprocess.CalledProcessError:  # a file that only one of them has
+        return False
+    return True
+
+
+def _code(text):
+    """What Python compiles of a file, without docstrings."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [s for s in body if not _is_text(s)]
+    return ast.dump(tree)
+
+
+def _is_text(statement):
+    return isinstance(statement, ast.Expr) and isinstance(
+        getattr(statement.value, "value", None), str
+    )
+
+
 def is_begun(name):
     """Whether a file of results was begun with the sources of today."""
     begun = json.loads(BEGUN.read_text()) if BEGUN.exists() else {}
-    return begun.get(name) == source_tree()
+    return name in begun and is_of_today(begun[name])
 
 
 def mark_begun(name):

@@ -6,9 +6,10 @@
 
 At the end the papers' numbers are set next to those in the documentation.
 
-Pages made at commits with the same sources are left as they are. After an interruption
-the same command goes on with the cases that are missing. A study that fails, for lack
-of a peer or of its data, is named at the end, and the others are run.
+Pages made at commits with the same sources, apart from docstrings and comments, are
+left as they are. After an interruption the same command goes on with the cases that are
+missing. A study that fails, for lack of a peer or of its data, is named at the end, and
+the others are run.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import sys
 import time
 
 from benchmarks import stale
-from benchmarks._study import ROOT, is_begun, mark_begun, source_tree
+from benchmarks._study import ROOT, is_begun, is_of_today, mark_begun, source_tree
 from benchmarks.papers.page import write
 
 
@@ -42,7 +43,7 @@ def main():
 
 def is_older(page):
     """Whether the sources have changed since; one study may write several pages."""
-    return source_tree(stale.recorded()[page]["commit"]) != source_tree()
+    return not is_of_today(source_tree(stale.recorded()[page]["commit"]))
 
 
 def commands():

@@ -1,5 +1,7 @@
 """Pages of results say at which commit they were made, and are true of today."""
 
+import subprocess
+
 import pytest
 from tests.wording import same_text
 
@@ -57,6 +59,39 @@ def test_pages_of_unknown_commits_are_older(monkeypatch):
         monkeypatch.setattr(stale, "recorded", lambda record=record: record)
         monkeypatch.setattr(stale, "with_changes", lambda: "")
         assert make_results.is_older(page) == older
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "same"),
+    [
+        ("one.py", '"""Other words."""\nx = 1  # and a comment\n', True),
+        ("one.py", '"""Words."""\nx = 2\n', False),
+        ("one.py", '"""Words."""\nx = "Words."\n', False),
+        ("new.py", "", False),
+        ("one.hpp", "int x = 1;  // a comment", False),
+    ],
+)
+def test_sources_differ_by_their_code(tmp_path, monkeypatch, file, text, same):
+    def git(*words):
+        me = ["-c", "user.name=x", "-c", "user.email=x"]
+        command = ["git", "-C", str(tmp_path), *me, *words]
+        return subprocess.check_output(command, text=True, timeout=60)
+
+    def commit():
+        git("add", ".")
+        git("commit", "--quiet", "--allow-empty", "-m", "x")
+        return git("rev-parse", "HEAD:src").strip()
+
+    monkeypatch.setattr(_study, "ROOT", tmp_path)
+    git("init", "--quiet")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "one.py").write_text('"""Words."""\nx = 1\n')
+    (tmp_path / "src" / "one.hpp").write_text("int x = 1;")
+    before = commit()
+    (tmp_path / "src" / file).write_text(text)
+    monkeypatch.setattr(_study, "source_tree", commit)
+    assert _study.is_of_today(before) == same
+    assert not _study.is_of_today(f"{before} with changes")
 
 
 def test_numbers_beside_those_of_the_papers_are_from_the_results_of_today():
