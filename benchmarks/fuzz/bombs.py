@@ -1,4 +1,4 @@
-"""Files that promise little and unpack to much: 10 MB each, made from sound ones."""
+"""Small files that unpack to large objects: 10 MB each, made from valid ones."""
 
 import json
 import re
@@ -9,7 +9,7 @@ SIZE = 10_000_000
 
 
 def bombs(format):
-    """``(kind, bytes)`` of a format."""
+    """Yield ``(kind, bytes)`` of a format."""
     if format == "lightgbm text":
         return lightgbm_bombs()
     if format == "xgboost ubjson":
@@ -18,7 +18,7 @@ def bombs(format):
 
 
 def json_bombs(format):
-    """Long arrays of small values where a reader does not look, and where it does."""
+    """Long arrays of small values, in ignored and in used places."""
     data = min(seeds(format).values(), key=len)
     document = json.loads(data)
     inside = document.get("learner", document)
@@ -66,7 +66,7 @@ def lightgbm_bombs():
     for key, value in lines.items():
         new = re.sub(rf"({key}[=:]).*", lambda m, v=value: m[1] + v, text, count=1)
         yield f"bomb: long {key}", new.encode()
-    # One set of very many words: every word stands for 32 categories.
+    # One set of many words, each of which represents 32 categories.
     ends = re.search("cat_boundaries=(.*)", codes)[1].split()
     words = re.search("cat_threshold=(.*)", codes)[1]
     ends = " ".join([*ends[:-1], str(int(ends[-1]) + n)])

@@ -1,15 +1,15 @@
-"""Fuzzing of the model file readers that is guided by coverage (atheris, libFuzzer).
+"""Fuzzing of the readers of model files, guided by coverage (atheris, libFuzzer).
 
     pip install atheris
     python -m benchmarks.fuzz.coverage --format "lightgbm text" --seconds 900 \
         --corpus corpus/lightgbm
 
 Atheris needs Linux or macOS, Python up to 3.13, and is no dependency of the tests. It
-watches which branches of ``clearwood.ensembles`` a file reaches and keeps those that
-reach new ones in the corpus. Half of the new files come from libFuzzer, half from the
+records the branches of ``clearwood.ensembles`` that a file reaches, and adds files that
+reach new ones to the corpus. Half of the new files come from libFuzzer, half from the
 mutators of the tests. A file must be refused with ModelFormatError or predict; every
-other exception is kept under ``results/fuzz_failures``, once per place in the code.
-The time is for each run; the run's figures are added to ``results/fuzz_coverage.csv``.
+other exception is saved under ``results/fuzz_failures``, once per place in the code.
+The time is for each run; its results are added to ``results/fuzz_coverage.csv``.
 """
 
 import argparse
@@ -56,7 +56,8 @@ def write_seeds(format, corpus):
 
 
 def run(options):
-    """The child's last words; what it says goes to a log beside the corpus."""
+    """Final statistics of the child process; its output is logged next to the
+    corpus."""
     log = options.corpus.with_suffix(".log")
     command = [
         sys.executable,
@@ -118,7 +119,7 @@ def fuzz(format, corpus, seconds):
             with np.errstate(over="ignore", invalid="ignore"):
                 scores = ensemble.raw_scores(X)
         except InputError:
-            # Numbers in a column of codes that came as labels.
+            # Numbers in a column of codes that were labels.
             return
         summed_up = np.abs(ensemble.value).sum() * abs(ensemble.scale)
         assert np.isfinite(scores).all() or summed_up > 1e30, scores
@@ -149,7 +150,7 @@ def fuzz(format, corpus, seconds):
                 pass
         return atheris.Mutate(data, most)
 
-    # Libraries are loaded by a first call, which takes longer than a file may.
+    # A first call loads libraries, which takes longer than the limit per file.
     for file in corpus.glob("seed*"):
         one(file.read_bytes())
     limits = [f"-max_total_time={seconds}", f"-max_len={MOST_BYTES}", "-timeout=10"]

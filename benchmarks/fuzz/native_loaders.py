@@ -1,4 +1,4 @@
-"""What the libraries' own loaders do with damaged files, each in a forked process."""
+"""Damaged files in the libraries' own loaders, each in a forked process."""
 
 import multiprocessing
 import os
@@ -16,7 +16,7 @@ REFUSED = 3
 
 
 def outcomes(format, pairs):
-    """Counts of what happened, from a process that has loaded one library only."""
+    """Counts of outcomes, from a process that has loaded only one library."""
     context = multiprocessing.get_context("spawn")
     pipe, end = context.Pipe()
     server = context.Process(target=serve, args=(format, list(pairs), end))
@@ -48,7 +48,8 @@ def serve(format, pairs, pipe):
 
 
 def in_fork(load, data):
-    """``refused``, ``accepted``, ``crash ...`` or ``hang``; and the peak in bytes."""
+    """``refused``, ``accepted``, ``crash ...`` or ``hang``; and peak memory in
+    bytes."""
     child = os.fork()
     if child == 0:
         silent = os.open(os.devnull, os.O_WRONLY)

@@ -1,14 +1,14 @@
-"""Damaged model files: what do our readers do with 10,000 mutants of each format?
+"""Damaged model files: outcomes of our readers for 10,000 mutants of each format.
 
-Every mutant must be refused with ModelFormatError or be read and predict exactly what
-its own tree arithmetic says, within 1 s and 64 MiB + 10 times the file. The mutants run
-in a child process, so that a crash or a hang is seen and counted. Failing mutants are
-kept under ``results/fuzz_failures``.
+Every mutant must be refused with ModelFormatError, or be read and predict exactly what
+its own tree arithmetic gives, within 1 s and 64 MiB + 10 times the file. The mutants
+run in a child process, so that crashes and hangs are counted. Failing mutants are saved
+under ``results/fuzz_failures``.
 
-``--native`` gives the libraries' own loaders the same files, 400 per format, each in a
-process of its own: it is the reason why we parse ourselves.
+``--native`` reads the same files, 400 per format, with the libraries' own loaders, each
+in a separate process: the results are the reason for our own parsers.
 
-Needs xgboost, lightgbm and catboost, which make the sound files; Linux.
+Needs Linux, and xgboost, lightgbm and catboost to write valid files.
 """
 
 import multiprocessing
@@ -30,13 +30,13 @@ from benchmarks.fuzz.bombs import bombs
 from benchmarks.fuzz.native_loaders import outcomes as native_outcomes
 
 BLOCK = 500
-"""Mutants per case: what is lost when the run is stopped."""
+"""Mutants per case, which are lost if the run is stopped."""
 FULL, QUICK = (10_000, 250, 400, 2500), (500, 50, 50, 500)
-"""Mutants of small files, of a large one, for the libraries' own loaders, and of
-formats whose files are stored."""
+"""Numbers of mutants of small files, of a large one, for the libraries' own loaders,
+and of formats with stored files."""
 MOST_SECONDS = 1.0
 PATIENCE = 300.0
-"""Seconds until a child that says nothing is taken for hanging."""
+"""Seconds without output after which a child process counts as hanging."""
 MEMORY, MEMORY_PER_BYTE = 2**26, 10
 FAILURES = RESULTS / "fuzz_failures"
 LARGE, BOMBS = "large", "bombs"
@@ -77,7 +77,7 @@ def case(function, *given):
 
 
 def made(format, name, block):
-    """The mutants of a block; always the same for the same native library."""
+    """The mutants of a block, determined by the version of the native library."""
     data = large(format) if name == LARGE else seeds(format)[name]
     number = zlib.crc32(f"{format}, {name}".encode())
     return mutants.mutants(format, data, np.random.default_rng([number, block]))
@@ -111,7 +111,7 @@ def run_harmless(format, n):
 
 
 def watched(format, pairs):
-    """An outcome per mutant; the child is started again when it dies or hangs."""
+    """An outcome per mutant; the child is restarted after a crash or hang."""
     context = multiprocessing.get_context("spawn")
     outcomes, child, pipe = [], None, None
     for kind, data in pairs:
@@ -145,7 +145,7 @@ def watched(format, pairs):
 
 
 def serve(format, pipe):
-    """In the child: one outcome per file that comes."""
+    """In the child: one outcome per received file."""
     warnings.simplefilter("error")
     judged(format, pipe.recv())  # loads
     pipe.send("ready")
@@ -178,7 +178,7 @@ def read_only(data):
 
 
 def peak_of(data):
-    """Most bytes that the reader holds at a time."""
+    """Peak memory of the reader in bytes."""
     tracemalloc.start()
     try:
         read_only(data)
@@ -245,15 +245,15 @@ def page(study, options):
     sets = {LARGE: "1 MB files", BOMBS: "10 MB bombs", "harmless": "harmless changes"}
     frame["set"] = frame["file"].map(sets).fillna("small files")
     parts = [
-        "Mutants of sound files that the libraries wrote. Refused: with "
+        "Mutants of valid files written by the libraries. Refused: with "
         "`ModelFormatError`. Accepted: read, and the raw scores of 20 rows equal, bit "
         "for bit, those of a plain interpreter that shares no code with the readers. "
         "Failure: any other exception, other scores, more than "
-        f"{MOST_SECONDS:.0f} s per file (and MB, where it has more than one), "
+        f"{MOST_SECONDS:.0f} s per file (and MB, for larger files), "
         f"more memory than {MEMORY / 1e6:.0f} MB + {MEMORY_PER_BYTE} times the file, "
-        "a crash; for harmless changes (white space, order, one finite cut or leaf "
-        "value) also a refusal. PMML and tables of R: from the files of the tests; "
-        "accepted ones are not compared with an interpreter. Memory: highest peak of "
+        "a crash; for harmless changes (white space, order, one finite threshold or "
+        "leaf value) also a refusal. PMML and tables of R: files of the tests; "
+        "accepted mutants are not compared with an interpreter. Memory: maximum of "
         "`tracemalloc` while reading.",
         summary(frame, ["format", "set"]),
         "## By kind of damage",
@@ -278,7 +278,7 @@ def summary(frame, keys):
     table["slowest"] *= 1000
     table["memory"] /= 1e6
     table["of limit"] = [f"{share:.0%}" for share in table["of limit"]]
-    header = [*keys, *counts, "slowest (ms)", "most memory (MB)", "of the limit"]
+    header = [*keys, *counts, "slowest (ms)", "peak memory (MB)", "of the limit"]
     return markdown_table(header, table.to_numpy(dtype=object).tolist())
 
 
@@ -286,10 +286,10 @@ def native_table(path):
     table = pd.read_csv(path, keep_default_na=False)
     table["memory"] /= 1e6
     note = (
-        "Loading and predicting three rows, in a process of its own per file, with "
+        "Loading and predicting three rows, in a separate process per file, with "
         "4 GiB of address space; a hang is more than 10 s.\n\n"
     )
-    header = [*table.columns[:-3], "slowest (s)", "most memory (MB)", "most frequent"]
+    header = [*table.columns[:-3], "slowest (s)", "peak memory (MB)", "most frequent"]
     return note + markdown_table(header, table.to_numpy(dtype=object).tolist())
 
 
@@ -298,7 +298,7 @@ def coverage_table(path):
     note = (
         "`fuzz/coverage.py`: atheris, with the mutators above and its own. Covered: "
         "branches of `clearwood.ensembles`. Exit code 71: the fuzzer itself reached "
-        "its limit of memory.\n\n"
+        "its memory limit.\n\n"
     )
     return note + markdown_table(
         list(table.columns), table.to_numpy(dtype=object).tolist()

@@ -1,9 +1,9 @@
-"""What is read from a library against what the library predicts, kind by kind.
+"""Predictions of models as read, compared with those of their libraries, by kind.
 
-The random models are those of the tests: small, rows on their cuts and beside them,
-missing values, categories never seen. Every model is read from memory; the tests also
-read each from its file. PMML documents are written by sklearn2pmml, whose Python the
-variable PMML_PYTHON names, and forests of R by R, where it is installed.
+The random models are those of the tests: small, with rows at and next to thresholds,
+missing values and unknown categories. Every model is read from memory; the tests also
+read each from its file. PMML documents are written by sklearn2pmml, with the
+Python of the variable PMML_PYTHON, and forests of R by R, if it is installed.
 """
 
 import importlib
@@ -26,11 +26,11 @@ from clearwood import read_ensemble
 LIBRARIES = ("xgboost", "lightgbm", "catboost")
 
 PMML_PYTHON = "PMML_PYTHON"
-"""Environment variable with a Python that has sklearn2pmml and these libraries."""
+"""Environment variable: a Python with sklearn2pmml and these libraries."""
 
 
 def case(library, kind, seeds):
-    """Worst differences over the models of one kind."""
+    """Largest differences over the models of one kind."""
     models = importlib.import_module(f"tests.ensembles.{library}.models")
     rows, raw_worst, link_worst, other_labels = 0, [], [], 0
     for seed in range(seeds):
@@ -39,15 +39,15 @@ def case(library, kind, seeds):
             made = models.make(kind, seed)
             ensemble = read_ensemble(made.model)
             raw = ensemble.raw_scores(made.X)
-            said = ensemble.predict(made.X)
+            ours = ensemble.predict(made.X)
         rows += len(raw)
         ulp32 = ensemble.sum_dtype == "float32"
         raw_worst.append(difference(raw, made.raw, ulp32))
         predicted = np.ravel(made.predicted)
         if ensemble.classes is None:
-            link_worst.append(difference(said, predicted, ulp32))
+            link_worst.append(difference(ours, predicted, ulp32))
         else:
-            other_labels += int(np.sum(said.astype(str) != predicted.astype(str)))
+            other_labels += int(np.sum(ours.astype(str) != predicted.astype(str)))
         if made.probabilities is not None:
             found = ensemble.predict_proba(made.X)
             if np.ndim(made.probabilities) == 1:
@@ -66,14 +66,14 @@ def case(library, kind, seeds):
 
 @cache
 def forests_of_r(seed):
-    """Folder with a forest of every kind, made once."""
+    """Folder with a forest of every kind, written once."""
     folder = TemporaryDirectory()
     r_cases.make(seed, folder.name)
     return folder
 
 
 def case_of_r(kind, seeds):
-    """Worst differences over the forests of R of one kind."""
+    """Largest differences over the forests of R of one kind."""
     worst, n_rows = [], 0
     for seed in range(1, seeds + 1):
         folder = forests_of_r(seed).name
@@ -92,7 +92,7 @@ def case_of_r(kind, seeds):
 
 @cache
 def documents_of_jpmml(seed):
-    """Folder with a PMML document of every kind, made once."""
+    """Folder with a PMML document of every kind, written once."""
     folder = TemporaryDirectory()
     script = [os.environ[PMML_PYTHON], make_pmml_files.__file__]
     subprocess.run([*script, str(seed), folder.name], check=True, timeout=600)
@@ -100,7 +100,7 @@ def documents_of_jpmml(seed):
 
 
 def case_of_pmml(kind, seeds):
-    """Worst differences over the PMML documents of one kind of models."""
+    """Largest differences over the PMML documents of one kind of models."""
     worst, n_rows = [], 0
     for seed in range(1, seeds + 1):
         folder = Path(documents_of_jpmml(seed).name)
@@ -111,7 +111,7 @@ def case_of_pmml(kind, seeds):
         X = make_pmml_files.rows(kind.startswith(make_pmml_files.MISSING), seed)
         is_class = ensemble.classes is not None
         found = ensemble.predict_proba(X) if is_class else ensemble.predict(X)
-        # Relative to the largest: sums may be near 0.
+        # Relative to the largest value: sums may be near 0.
         worst.append(np.abs(found - expected).max() / np.abs(expected).max())
         n_rows += len(X)
     return [
@@ -126,7 +126,7 @@ def case_of_pmml(kind, seeds):
 
 
 def difference(ours, native, in_float32):
-    """Largest difference: float32 steps, or relative to the value in float64."""
+    """Largest difference, in float32 steps or relative to the value in float64."""
     ours = np.asarray(ours, np.float64).reshape(np.shape(native))
     native = np.asarray(native, np.float64)
     differ = ~((ours == native) | (np.isnan(ours) & np.isnan(native)))
@@ -140,7 +140,7 @@ def difference(ours, native, in_float32):
 
 
 def main():
-    """Run what is missing and write the page."""
+    """Run missing cases and write the page."""
     options = arguments(__doc__)
     seeds = 2 if options.quick else 20
     kinds = {
@@ -186,7 +186,7 @@ def main():
         ]
     study.write_markdown(
         "Predictions against the native libraries",
-        "Worst differences over random models of every kind; 0 is bit for bit.",
+        "Largest differences over random models of every kind; 0 is bitwise equality.",
         *parts,
     )
 

@@ -1,7 +1,7 @@
-"""FAB rules for one model of each library on real data, read from its file.
+"""FAB rules for a model of each library on real data, read from its file.
 
-Five random splits a case: three quarters of the rows train the model and the rules,
-the others judge both. crx has text columns and missing values.
+Five random splits per case: three quarters of the rows train the model and the rules,
+both are evaluated on the others. crx has text columns and missing values.
 """
 
 import tempfile
@@ -23,7 +23,7 @@ N_SEEDS = 5
 
 
 def table(name):
-    """Frame of features, text as categories, and a target of numbers."""
+    """Frame of features, text as categories, and a numeric target."""
     frame = pd.read_csv(SHARED / "uci" / f"{name}.csv.gz")
     y = frame.pop(TARGETS[name])
     frame = frame.drop(columns="cooling_load", errors="ignore")
@@ -34,7 +34,7 @@ def table(name):
 
 
 def fitted(library, X, y, task, seed):
-    """A model with the library's settings, but at most 200 trees and one thread."""
+    """A model with default settings, but at most 200 trees and one thread."""
     kind = "Classifier" if task == "classification" else "Regressor"
     if library == "XGBoost":
         import xgboost
@@ -56,7 +56,7 @@ def fitted(library, X, y, task, seed):
 
 
 def as_library_reads(library, X):
-    """CatBoost refuses missing categories: they become a category of their own."""
+    """CatBoost refuses missing categories: they become a separate category."""
     if library != "CatBoost":
         return X
     text = X.select_dtypes("category").columns
@@ -90,9 +90,9 @@ def case(library, name, counts, seed):
     model = fitted(library, X_train, y_train, task, seed)
     with tempfile.TemporaryDirectory() as folder:
         ensemble = cw.read_ensemble(saved(library, model, folder))
-    said = np.ravel(model.predict(X_test))
-    if not np.array_equal(ensemble.predict(X_test), said.astype(float)):
-        worst = np.abs(ensemble.predict(X_test) - said).max()
+    predicted = np.ravel(model.predict(X_test))
+    if not np.array_equal(ensemble.predict(X_test), predicted.astype(float)):
+        worst = np.abs(ensemble.predict(X_test) - predicted).max()
         print(f"    native predictions differ by up to {worst:.3g}")
     rules = cw.simplify(
         ensemble,
@@ -103,7 +103,9 @@ def case(library, name, counts, seed):
         statement_counts=counts,
     )
     scores = rules.evaluate(X_test, y_test, model=ensemble)
-    wrong = (said != y_test) if task == "classification" else (said - y_test) ** 2
+    wrong = (
+        (predicted != y_test) if task == "classification" else (predicted - y_test) ** 2
+    )
     return [
         {
             "ensemble_error": float(np.mean(wrong)),
@@ -115,7 +117,7 @@ def case(library, name, counts, seed):
 
 
 def main():
-    """Run what is missing and write the page."""
+    """Run missing cases and write the page."""
     options = arguments(__doc__)
     seeds = range(1 if options.quick else N_SEEDS)
     keys = ["data", "library", "statement_counts", "seed"]
@@ -149,10 +151,11 @@ def main():
         "FAB rules for models of XGBoost, LightGBM and CatBoost, from their files",
         'Default settings of `simplify(..., method="fab")`, and '
         'statement_counts="all"; mean ± standard '
-        f"deviation over {len(seeds)} random splits. error: misclassified share, for "
-        "energy the mean squared error; fidelity: agreement with the model, for energy "
-        "R2. On crx one flag says most; where every question counts once, the many "
-        "cuts of its numbers drown it.",
+        f"deviation over {len(seeds)} random splits. *Error* is the misclassification "
+        "rate, for energy the mean squared error; *fidelity* is agreement with the "
+        "model, for energy R2. On crx one binary feature has most of the information; "
+        "if every split counts once, the many thresholds of numeric features outweigh "
+        "it.",
         markdown_table(header, rows),
         "## The rules of the first split",
         *printed,

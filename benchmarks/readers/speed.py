@@ -1,7 +1,7 @@
-"""Reading 1,000 trees of depth 8, and predicting with them, beside the native library.
+"""Time of reading 1,000 trees of depth 8 and predicting, and of the native library.
 
-Every measurement of a file runs in a process of its own, so that its memory is seen.
-The models are fitted once and kept in the folder for temporary files.
+Every file is measured in a separate process, for its memory. Models are fitted once
+and kept in the folder for temporary files.
 """
 
 import os
@@ -39,13 +39,13 @@ def rows_of(n_rows, seed):
 
 
 def fitted(kind, n_trees):
-    """Path of a model file, fitted if it is not there yet."""
+    """Path of a model file, fitted if it does not exist."""
     path = FOLDER / str(n_trees) / SUFFIX[kind]
     if path.exists():
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
     X, y = rows_of(20_000, 0)
-    # Weak shrinkage of little leaves: full trees to the last round.
+    # Weak shrinkage of small leaves: full trees until the last round.
     if kind.startswith("XGBoost"):
         import xgboost
 
@@ -75,7 +75,7 @@ def fitted(kind, n_trees):
 
 
 def loaded_natively(kind, path):
-    """What the library itself reads from the file, and how it predicts raw scores."""
+    """The model as read by the library, and its function for raw scores."""
     if kind.startswith("XGBoost"):
         import xgboost
 
@@ -105,7 +105,7 @@ LOADERS = {"native": loaded_natively, "clearwood": loaded_here}
 def measure(who, kind, path, n_rows):
     """CPU seconds and memory of reading and predicting; runs in a child process."""
     load = LOADERS[who]
-    # A small model first: imports are not what is measured.
+    # A small model first, so that imports are not timed.
     X, _ = rows_of(n_rows, 1)
     load(kind, fitted(kind, 5))(X[:10])
     before = resident_bytes()
@@ -148,7 +148,7 @@ def case(who, kind, n_trees, n_rows):
 
 
 def main():
-    """Measure what is missing and write the page."""
+    """Measure missing cases and write the page."""
     options = arguments(__doc__)
     n_trees, n_rows = (100, 10_000) if options.quick else (1000, 100_000)
     study = Study("readers_speed", ["kind", "who"], options)
@@ -179,11 +179,10 @@ def main():
     ]  # fmt: skip
     study.write_markdown(
         f"Reading {n_trees:,} trees of depth 8; raw scores of {n_rows:,} rows",
-        "Processor seconds, of predicting the best of three. Ratios are ours over "
-        "native; below 1 we are faster. Peak memory is the rise "
-        "while reading, kept is what stays. Native prediction from a matrix in "
-        "memory, as ours, one thread. "
-        + ", ".join(f"{n} {version(n)}" for n in NATIVE),
+        "CPU seconds; of predictions the best of three. Ratios are ours over "
+        "native; below 1 we are faster. Peak memory is the increase "
+        "while reading, *kept* the increase afterwards. Both predict from a matrix "
+        "in memory on one thread. " + ", ".join(f"{n} {version(n)}" for n in NATIVE),
         markdown_table(header, table),
     )
 

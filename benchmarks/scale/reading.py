@@ -1,10 +1,10 @@
-"""What does it cost to read a model, beside what it cost to train it?
+"""What is the cost of simplifying a model, relative to that of training it?
 
 Usage: python -m benchmarks.scale.reading [--quick] [--fresh]
 
-Every case runs in a fresh process on one thread: a model is trained on made-up rows,
-and rules are found of it with all defaults. First the ratio to a forest of 100 trees at
-growing numbers of rows, then tables and models that are large in another way.
+Every case runs in a fresh process on one thread: a model is trained on simulated rows,
+and rules are fitted to it with default settings. First the ratio to a forest of 100
+trees for growing numbers of rows, then tables and models that are large in other ways.
 """
 
 import resource
@@ -32,23 +32,22 @@ HARD = {
     "a column of 50,000 categories": ("categories", 100_000, 50_000),
     "1,000 deep trees": ("trees", 10_000, 1000),
 }
-"""What is large -> how such a table is made, and its two sizes."""
+"""Case -> kind of table, and its two sizes."""
 
 TEXT = f"""\
-Seconds are of the processor, on one thread; other programs may have run beside. The
-model is trained and read in one fresh process, after a small table that loads
-what is needed.
+Times are CPU seconds on one thread. The model is trained and simplified in one fresh
+process, after a small table that loads all modules.
 
-**Ratios.** Rows of {N_FEATURES} Gaussian columns and two classes with a bent border; a
-forest of 100 trees of scikit-learn, and the rules of all defaults: settings and length
-chosen on held-out rows, numbers of lines from cross-fitting. Agreement is that with the
-forest on 5,000 new rows."""
+**Ratios.** Rows of {N_FEATURES} Gaussian columns and two classes with a curved
+boundary; a forest of 100 trees of scikit-learn, and rules with default settings:
+settings and length chosen on held-out rows, estimates of each rule from cross-fitting.
+Agreement is that with the forest on 5,000 new rows."""
 
 HARD_TEXT = """\
-**Large in another way.** The model is histogram gradient boosting of scikit-learn with
-its defaults (of 20 rounds for many classes), and for deep trees a forest. Memory is the
-most of the whole process, less what it held before the rules were searched for. Cases
-that are in no line were not measured."""
+**Large in other ways.** The model is histogram gradient boosting of scikit-learn with
+default settings (20 rounds for many classes), and for deep trees a forest. Memory is
+the peak of the process minus its memory before the search for rules. Cases without a
+row were not measured."""
 
 
 def main():
@@ -62,7 +61,7 @@ def main():
 
 
 def case(part, name, method):
-    """What one method needs for one table."""
+    """Time and memory of one method on one table."""
     kind, n_rows, size = (
         HARD[name]
         if part == "hard"
@@ -72,7 +71,7 @@ def case(part, name, method):
 
 
 def measure(kind, n_rows, size, method):
-    """In the fresh process: train, read, and say what both took."""
+    """In the fresh process: train and simplify, and return the time of both."""
     import clearwood as cw
 
     X, y, model = table_and_model("rows", 300, 5)
@@ -94,7 +93,7 @@ def measure(kind, n_rows, size, method):
 
 
 def table_and_model(kind, n_rows, size):
-    """Rows, their classes, and a model that is not trained yet."""
+    """Rows, their classes, and an untrained model."""
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
     rng = np.random.default_rng(0)
@@ -104,7 +103,7 @@ def table_and_model(kind, n_rows, size):
         if kind == "trees":
             y = (X[:, 0] * X[:, 1] + rng.normal(size=n_rows) > 0).astype(int)
             return X, y, RandomForestClassifier(size, random_state=0)
-        # Every class is a stripe of a bent surface, with noise.
+        # Every class is a band of a curved surface, with noise.
         score = X[:, 0] + X[:, 1] * X[:, 2] + 0.2 * rng.normal(size=n_rows)
         y = (score.argsort().argsort() * size) // n_rows
         return X, y, boosting.set_params(max_iter=20)
@@ -121,14 +120,14 @@ def table_and_model(kind, n_rows, size):
 
 
 def forest_of_categories():
-    """LightGBM, which takes any number of categories."""
+    """LightGBM, which supports any number of categories."""
     import lightgbm
 
     return lightgbm.LGBMClassifier(n_jobs=1, verbose=-1, random_state=0)
 
 
 def peak():
-    """Most memory of this process so far, in MB."""
+    """Peak memory of this process, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -149,11 +148,15 @@ def write_tables(study):
             ]
             for row in frame[frame["part"] == part].to_dict("records")
         ]
-        header = [first, "method", "training, s", "reading, s", "ratio"]
-        header += ["MB more", "lines", "agreement"]
+        header = [first, "method", "training, s", "simplifying, s", "ratio"]
+        header += ["memory, MB", "rules", "agreement"]
         blocks.append(markdown_table(header, rows))
     study.write_markdown(
-        "Reading a model beside training it", TEXT, blocks[0], HARD_TEXT, blocks[1]
+        "Cost of simplifying a model, relative to training it",
+        TEXT,
+        blocks[0],
+        HARD_TEXT,
+        blocks[1],
     )
 
 

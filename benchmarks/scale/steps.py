@@ -1,11 +1,11 @@
-"""What does a step of FAB over all rows cost, by where they are, and on a cluster?
+"""Cost of an iteration of FAB over all rows, by storage, and on a cluster.
 
 Usage: python -m benchmarks.scale.steps [--quick] [--fresh] [--folder FOLDER]
 
-The rows are those of ``scale.tables``. A mixture of nine components, found on 5,000 of
-them, goes on with all: they are coded once, and then an iteration goes through the
-codes. ``--folder`` says where Parquet files are written. Every case runs in a fresh
-process; a cluster is on this machine, with one thread per worker.
+The rows are those of ``scale.tables``. A mixture of nine components, fitted to 5,000 of
+them, is continued on all rows: they are coded once, and iterations read the codes.
+``--folder`` is the folder for Parquet files. Every case runs in a fresh process; the
+cluster is on this machine, with one thread per worker.
 """
 
 import hashlib
@@ -28,15 +28,15 @@ ENGINES = (
     "array", "memmap", "parquet", "dask", "1 worker", "2 workers", "4 workers",
 )  # fmt: skip
 OF_FILES = ("parquet", "1 worker", "2 workers", "4 workers")
-"""What is tried with the largest table, too."""
+"""Sources that are also measured with the largest table."""
 
 N_ITERATIONS = 6
 FAR = {"rows": 10**9, "workers": 100}
-"""Where the model of costs is evaluated; each worker has a core of its own."""
+"""Size at which the model of costs is evaluated; each worker has its own core."""
 
 
 def main():
-    options = arguments(__doc__, {"folder": "where the Parquet files are written"})
+    options = arguments(__doc__, {"folder": "folder for Parquet files"})
     study = Study("scale_steps", ["rows", "engine"], options)
     sizes = (100_000, SIZES[0]) if options.quick else SIZES
     with tempfile.TemporaryDirectory() as temporary:
@@ -56,7 +56,7 @@ def case(n_rows, engine, folder):
 
 
 def measure(path, engine):
-    """Seconds of coding and of an iteration, and of what a cluster adds to it."""
+    """Seconds of coding and of an iteration, and of communication on a cluster."""
     from dataclasses import replace
 
     import clearwood as cw
@@ -140,7 +140,7 @@ def opened(path, engine):
 
 @contextmanager
 def kept(table, engine, coded):
-    """The coded rows: of an array in memory, else where tables keep them."""
+    """The coded rows: in memory for an array, otherwise in a table's own storage."""
     from clearwood._numeric import Blocks
 
     if engine == "array":
@@ -151,7 +151,7 @@ def kept(table, engine, coded):
 
 
 def messages(problem, parameters):
-    """What a step hands out, and what a group of blocks gives back."""
+    """Messages to the workers in an iteration, and the result of a group of blocks."""
     from clearwood.simplifiers.fab import inference
 
     table = inference.statement_table(problem, parameters)
@@ -164,14 +164,14 @@ def messages(problem, parameters):
 
 
 def problem_without_rows(problem):
-    """What travels of a problem."""
+    """The part of a problem that is sent to workers."""
     from dataclasses import replace
 
     return replace(problem, blocks=None)
 
 
 def seconds_of(blocks, function, *parameters):
-    """The least of three times for a sum that is no work."""
+    """Minimum of three times for a sum without computation."""
     times = []
     for _ in range(3):
         begin = time.perf_counter()
@@ -208,25 +208,26 @@ def write_tables(study):
         for row in frame.to_dict("records")
     ]
     header = ["rows", "source", "coding once, s", "iteration, s"]
-    header += ["beside an array", "peak MB", "parameters"]
+    header += ["relative to array", "peak MB", "parameters"]
     study.write_markdown(
         "Steps of FAB over tables larger than memory",
         f"Rows of {N_COLUMNS} columns, two classes, nine components. *Coding*: every "
-        "row is read, the model predicts, and its bins are kept, in a file or in the "
-        "memory of the workers. *Iteration*: one pass over what is kept, all steps of "
-        "Algorithm 1; array: the coded rows are in memory. *Parameters*: the first "
-        f"digits of a sum of all parameters' bits after {N_ITERATIONS} iterations, the "
-        "same where the result is the same to the last bit. Peak memory is of the "
-        "calling process, without its workers; of array, memmap and dask it "
-        "holds the frame that the table was made of. A cluster is on this machine "
-        f"({os.cpu_count()} cores): more workers than cores gain nothing.",
+        "row is read, the model predicts, and its bins are stored, in a file or in the "
+        "memory of the workers. *Iteration*: one pass over the stored codes with all "
+        "steps of Algorithm 1; for *array* the codes are in memory. *Parameters*: the "
+        f"first digits of a sum of all parameters' bits after {N_ITERATIONS} "
+        "iterations; equal digits mean bitwise equal results. Peak memory is that of "
+        "the calling process without its workers; for array, memmap and dask it "
+        "includes the frame from which the table was made. The cluster is on this "
+        "machine "
+        f"({os.cpu_count()} cores): more workers than cores are no faster.",
         markdown_table(header, rows),
         *cost_model(frame),
     )
 
 
 def cost_model(frame):
-    """What a step should cost on a cluster, beside what it does."""
+    """Predicted and measured cost of an iteration on a cluster."""
     from clearwood._numeric.blocks import BLOCK_ROWS, GROUP_BLOCKS
 
     group_rows = BLOCK_ROWS * GROUP_BLOCKS
@@ -234,17 +235,17 @@ def cost_model(frame):
     single = clusters[clusters["engine"] == "1 worker"].sort_values("rows")
     few, one = single.iloc[0], single.iloc[-1]
     n_groups = -(-single["rows"].to_numpy() // group_rows)
-    # A step that is no work costs something at once, and something for each task.
+    # An empty iteration has a fixed cost and a cost per task.
     per_task = max((one["nothing"] - few["nothing"]) / np.ptp(n_groups), 0.0)
     at_once = one["nothing"] - n_groups[-1] * per_task
     n_bytes = n_groups[-1] * one["bytes_back"]
     per_byte = max(one["message"] - one["nothing"], 0.0) / n_bytes
-    # What is left of an iteration is work in the worker.
+    # The rest of an iteration is computation in the worker.
     per_block = (one["seconds"] - one["message"]) / (one["rows"] / BLOCK_ROWS)
 
     def model(n_rows, n_cores):
         groups = -(-n_rows // group_rows)
-        # The work of a core is whole groups, all but the last of them full.
+        # A core computes whole groups, all but the last of them full.
         work = min(-(-groups // n_cores) * GROUP_BLOCKS, n_rows / BLOCK_ROWS)
         talk = at_once + groups * (per_task + per_byte * one["bytes_back"])
         return work * per_block, talk
@@ -269,18 +270,19 @@ def cost_model(frame):
     gigabytes = groups * one["bytes_back"] / 1e9
     held = FAR["rows"] * (N_COLUMNS + 24) / FAR["workers"] / 1e9
     return (
-        "**A model of what a step costs on a cluster.** From both runs with one "
-        f"worker: {1e3 * per_block:.1f} ms of work for a block of {BLOCK_ROWS:,} rows; "
-        f"{1e3 * at_once:.0f} ms for a step and {1e3 * per_task:.1f} ms for a task, of "
-        f"which there is one for each {GROUP_BLOCKS} blocks; "
-        f"{one['bytes_back'] / 1e3:,.0f} kB back from each, "
-        f"{1e9 * per_byte:.1f} ns a byte, and {one['bytes_out'] / 1e3:,.0f} kB out to "
-        "each worker once a step. Work is shared by the workers that have a core of "
-        "their own, communication is not: the scheduler and the client are one each. "
-        f"The model's other rows were not used to find it. Of {FAR['rows']:,} rows on "
-        f"{FAR['workers']} workers coding takes about {coding:,.0f} s once, if files "
-        f"are read as fast as here; each worker then holds {held:.1f} GB, and a step "
-        f"sends {gigabytes:.1f} GB to the client.",
+        "**A model of the cost of an iteration on a cluster.** From both runs with one "
+        f"worker: {1e3 * per_block:.1f} ms of computation per block of "
+        f"{BLOCK_ROWS:,} rows; {1e3 * at_once:.0f} ms per iteration and "
+        f"{1e3 * per_task:.1f} ms per task, with one task for {GROUP_BLOCKS} blocks; "
+        f"{one['bytes_back'] / 1e3:,.0f} kB are returned by each task, "
+        f"{1e9 * per_byte:.1f} ns per byte, and {one['bytes_out'] / 1e3:,.0f} kB are "
+        "sent to each worker once per iteration. Computation is divided among the "
+        "workers that have their own core, communication is not: there is one "
+        "scheduler and one client. "
+        f"The model was not fitted to the other rows. With {FAR['rows']:,} rows on "
+        f"{FAR['workers']} workers, coding takes about {coding:,.0f} s once, if files "
+        f"are read as fast as here; each worker then stores {held:.1f} GB, and an "
+        f"iteration sends {gigabytes:.1f} GB to the client.",
         markdown_table(header, rows),
     )
 

@@ -1,13 +1,13 @@
-"""What do tables larger than memory cost, in seconds and in memory?
+"""Time and memory for tables that are larger than memory.
 
 Usage: python -m benchmarks.scale.tables [--quick] [--fresh] [--folder FOLDER]
        python -m benchmarks.scale.tables [--quick] [--fresh] --memory
 
-With ``--memory`` no file is read: it measures what `predict` takes beside a table in
-memory and the answers, and writes a page of its own (`scale_memory`).
+With ``--memory`` no file is read: it measures the memory of `predict` in addition to a
+table in memory and the predictions, and writes a separate page (`scale_memory`).
 
-Made-up rows of 28 columns are written to a Parquet file (2.4 GB at ten million rows);
-``--folder`` says where. Every case runs in a fresh process, for its memory.
+Simulated rows of 28 columns are written to a Parquet file (2.4 GB at ten million rows)
+in ``--folder``. Every case runs in a fresh process, for its memory.
 """
 
 import resource
@@ -25,7 +25,7 @@ N_COLUMNS, GROUP_ROWS = 28, 100_000
 SIZES = (100_000, 1_000_000, 10_000_000)
 VERBS = ("describe", "predict", "simplify", "fab", "meta-tree", "meta-tree predicts")
 COUNTED = ("describe", "meta-tree")
-"""What is done to every form of a table: it goes through all rows."""
+"""Operations on every form of a table, over all rows."""
 ENGINES = ("parquet", "array", "dask")
 MOST_IN_MEMORY = 1_000_000
 PREDICTING = ("list", "sum", "meta-tree", "labels of a meta-tree")
@@ -33,8 +33,8 @@ FORMS = ("array", "frame")
 
 
 def main():
-    texts = {"folder": "where the Parquet files are written"}
-    options = arguments(__doc__, texts, memory="of predict alone")
+    texts = {"folder": "folder for Parquet files"}
+    options = arguments(__doc__, texts, memory="measure the memory of predict only")
     if options.memory:
         return memory_of_predict(options)
     study = Study("scale_tables", ["verb", "engine", "rows"], options)
@@ -53,14 +53,14 @@ def main():
 
 
 def case(verb, engine, n_rows, folder):
-    """Seconds and peak memory of one verb on one form of the table."""
+    """Seconds and peak memory of one operation on one form of the table."""
     path = rows_file(Path(folder), n_rows)
     in_fresh_process(measure, verb, engine, str(rows_file(Path(folder), 2_000)))
     return [in_fresh_process(measure, verb, engine, str(path))]
 
 
 def rows_file(folder, n_rows):
-    """A file of so many rows, written group by group where it is not there."""
+    """A file of ``n_rows`` rows, written in groups if it does not exist."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -79,7 +79,7 @@ def rows_file(folder, n_rows):
 
 
 def some_rows(n_rows, seed):
-    """Rows of 28 columns, and a class that five of them say something of."""
+    """Rows of 28 columns, and a class that depends on five of them."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, N_COLUMNS))
     signal = X[:, 0] + X[:, 1] * X[:, 2] + np.abs(X[:, 3]) - X[:, 4]
@@ -88,7 +88,7 @@ def some_rows(n_rows, seed):
 
 
 def measure(verb, engine, path):
-    """One verb in a process of its own."""
+    """One operation, in a separate process."""
     import clearwood as cw
 
     model, rules, tree = models_and_rules()
@@ -128,31 +128,41 @@ def measure(verb, engine, path):
 
 
 def memory_of_predict(options):
-    """Measure what predicting takes beside the table and the answers."""
+    """Measure the memory of predictions in addition to the table and the result."""
     study = Study("scale_memory", ["model", "form", "rows"], options)
     study.command += " --memory"
     sizes = SIZES[: 2 if options.quick else None]
     keys = [(m, form, n) for m in PREDICTING for form in FORMS for n in sizes]
     study.run(
-        {key: lambda key=key: [in_fresh_process(beside, *key)] for key in keys},
+        {
+            key: lambda key=key: [in_fresh_process(additional_memory, *key)]
+            for key in keys
+        },
         warm=lambda: None,
     )
-    header = ["model", "table", "rows", "table, MB", "answers, MB", "beside, MB"]
+    header = [
+        "model",
+        "table",
+        "rows",
+        "table, MB",
+        "predictions, MB",
+        "additional, MB",
+    ]
     rows = [
         [model, form, f"{int(n):,}", *(f"{float(size):,.1f}" for size in sizes)]
         for model, form, n, *sizes in map(dict.values, study.rows())
     ]
     study.write_markdown(
-        "Memory that predicting takes beside the table and the answers",
-        f"Rows of {N_COLUMNS} columns in memory, models of 8 lines or of a tree for "
-        "5,000 rows. Beside: the peak of the process while it predicts, less what it "
-        "held before and less the answers.",
+        "Memory of predictions in addition to the table and the result",
+        f"Rows of {N_COLUMNS} columns in memory, models of 8 rules or of a tree for "
+        "5,000 rows. *Additional* is the peak memory of the process while it predicts, "
+        "minus its memory before and minus the predictions.",
         markdown_table(header, rows),
     )
 
 
-def beside(name, form, n_rows):
-    """Megabytes of a table, of what is said of it, and of what that took besides."""
+def additional_memory(name, form, n_rows):
+    """Memory in MB: of a table, of its predictions, and in addition to both."""
     import clearwood as cw
 
     rows = some_rows(5_000, seed=0)
@@ -163,30 +173,30 @@ def beside(name, form, n_rows):
     else:
         make = {"list": cw.RuleListClassifier, "sum": cw.AdditiveRulesClassifier}[name]
         model = make(max_rules=8, random_state=0).fit(X[:1000], y[:1000])
-    says = model.predict_proba if name == "meta-tree" else model.predict
+    predict = model.predict_proba if name == "meta-tree" else model.predict
     table = np.tile(np.asarray(X), (n_rows // len(X), 1))
     if form == "frame":
         table = pd.DataFrame(table, columns=names, copy=False)
-    says(table[:5_000])
+    predict(table[:5_000])
     before = memory("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # the peak is that of now
-    answers = says(table)
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak
+    predictions = predict(table)
     return {
         "table_mb": n_rows * N_COLUMNS * 8 / 1e6,
-        "answers_mb": answers.nbytes / 1e6,
-        "beside_mb": memory("VmHWM") - before - answers.nbytes / 1e6,
+        "answers_mb": predictions.nbytes / 1e6,
+        "beside_mb": memory("VmHWM") - before - predictions.nbytes / 1e6,
     }
 
 
 def memory(kind):
-    """Memory of this process in MB: now (VmRSS), or the peak since it was reset."""
+    """Memory of this process in MB: current (VmRSS), or the peak since the reset."""
     lines = Path("/proc/self/status").read_text().splitlines()
     line = next(line for line in lines if line.startswith(kind))
     return int(line.split()[1]) * 1024 / 1e6
 
 
 def models_and_rules():
-    """A model of 5,000 rows, a list of rules that speaks for it, and a meta-tree."""
+    """A model of 5,000 rows, a rule list fitted to it, and a meta-tree."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     import clearwood as cw
@@ -200,7 +210,7 @@ def models_and_rules():
 
 
 def peak():
-    """Most memory of this process so far, in MB."""
+    """Peak memory of this process, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -216,17 +226,17 @@ def write_tables(study):
         ]
         for row in study.rows()
     ]
-    header = ["what", "rows come from", "rows", "seconds", "CPU seconds", "peak MB"]
+    header = ["operation", "source", "rows", "seconds", "CPU seconds", "peak MB"]
     study.write_markdown(
         "Tables larger than memory",
         f"Rows of {N_COLUMNS} columns; gradient boosting of 50 trees. `simplify` "
-        "searches on 200,000 of the rows and counts all of them, `describe` counts "
-        "the statistics of a list of 8 rules and asks the model about every row, "
-        "`predict` asks the rules alone. `fab` is `simplify` by that method; "
-        "`meta-tree` grows its tree, which is as large as the rows allow, on 200,000 "
-        "rows and learns all, `meta-tree predicts` one of 5,000 rows. `array`: a frame "
-        "in memory, which was read before the clock ran (a meta-tree of it is grown on "
-        "all rows); `dask`: one thread.",
+        "searches on 200,000 of the rows and computes statistics on all; `describe` "
+        "computes the statistics of a list of 8 rules, with predictions of the model "
+        "for every row; `predict` uses the rules only. `fab` is `simplify` with that "
+        "method; `meta-tree` grows its tree, which is as large as the rows allow, on "
+        "200,000 rows and learns from all, `meta-tree predicts` is one of 5,000 rows. "
+        "`array`: a frame in memory, whose reading is not timed (its meta-tree is "
+        "grown on all rows); `dask`: one thread.",
         markdown_table(header, rows),
     )
 
