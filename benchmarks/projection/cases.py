@@ -1,4 +1,4 @@
-"""Splits of the sets, and the reference of each: one fit serves all methods."""
+"""Splits of the sets, and the reference of each: fitted once for all methods."""
 
 import time
 from functools import lru_cache
@@ -14,7 +14,7 @@ from benchmarks._data import is_classes, numbers, table_of
 from clearwood.references import BartReference
 
 VALUES = ("bodyfat", "baseball", "autorisk", "autompg")
-"""Of the paper's sets those that are to be had."""
+"""The paper's sets that are available."""
 
 CLASSES = ("heart", "breast", "pima")
 N_RUNS = 50
@@ -77,7 +77,7 @@ def make_case(name, run, folder=""):
 
 
 def split_of(X, y, is_class, run):
-    """Three quarters of the rows to train on; of each class as many."""
+    """Three quarters of the rows for training; stratified by class."""
     X, X_test, y, y_test = train_test_split(
         X, y, test_size=TEST_SHARE, random_state=run, stratify=y if is_class else None
     )

@@ -6,14 +6,14 @@ import clearwood as cw
 from benchmarks.projection.cases import SIZES, TEST_SHARE
 
 MAIN, RIVAL = "refined", "cart_tuned"
-"""What stands against what, where nothing else is said."""
+"""The methods compared by default."""
 
 ROPE = 0.01
-"""Differences that do not matter: of RMSE one per cent of the rival's."""
+"""Region of practical equivalence: for RMSE, one per cent of the rival's."""
 
 
 def scores_of(frame, name, method, measure):
-    """Runs in lines, sizes in columns."""
+    """Runs in rows, sizes in columns."""
     rows = frame[
         (frame["data"] == name)
         & (frame["method"] == method)
@@ -24,7 +24,7 @@ def scores_of(frame, name, method, measure):
 
 
 def own_of(frame, name, method, measure):
-    """Runs and what a method says of the size it chooses, with that size."""
+    """Per run the score of a method at the size it chooses, with that size."""
     rows = frame[
         (frame["data"] == name)
         & (frame["method"] == method)
@@ -45,7 +45,7 @@ def compared(frame, name, one, other, measure, test, size=None):
 
 @cache
 def tested(a, b, measure, test):
-    """Of scores of the same splits."""
+    """For scores on the same splits."""
     rope = ROPE * (sum(b) / len(b) if measure == "rmse" else 1.0)
     return cw.compare_methods(
         a,

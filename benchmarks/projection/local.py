@@ -1,9 +1,9 @@
-"""Explanations of single rows beside LIME's: table 4 of Afrabandpey et al. (2020).
+"""Explanations of single rows compared with LIME: table 4 of Afrabandpey et al. (2020).
 
 Usage: python -m benchmarks.projection.local [--quick] [--fresh]
 
 The packages lime and stochtree must be installed. A BART with 50 trees is the model;
-of ten rows one is explained, and the others are what the model was fitted to.
+one of ten rows is explained, and the model is fitted to the others.
 """
 
 import itertools
@@ -26,39 +26,40 @@ SETS = ("boston", "autorisk")
 PRINTED = {"boston": "4.86", "autorisk": "0.014"}
 """LIME's mean squared error at the row, as the paper prints it."""
 N_DRAWS, N_TREES = 100, 50
-N_ASKED = 8192
-"""Rows that each explanation asks the model about."""
-N_JUDGED = 2048
-"""Other neighbours, on which an explanation is judged."""
+N_QUERIES = 8192
+"""Rows at which each explanation evaluates the model."""
+N_EVALUATION = 2048
+"""Other neighbours, on which explanations are evaluated."""
 WIDTH = 0.5
-"""Of the library's neighbourhoods; LIME's are as wide as the data."""
+"""Width of the library's neighbourhoods; LIME's are as wide as the data."""
 N_TERMS = 2
 """Features of LIME's explanations, as in the paper, and terms of a linear proxy."""
 N_LEAVES = 3
-"""Of a tree, which so asks two features at most."""
+"""Leaves of a tree, which so has at most two features."""
 N_REPEATED = {False: (5, 3), True: (2, 2)}
-"""Rows that are explained again, and by how many seeds; in a quick run."""
+"""Rows that are explained again, and number of seeds; in a quick run."""
 MOST_ROWS = {False: 10, True: 3}
 
 
 class Case(NamedTuple):
     """A model, the rows it was fitted to and those that are explained.
 
-    ``judged`` holds, per row, two sets of neighbours, what the model says of them, and
-    their weights; ``asking`` the seconds that the model takes for one explanation.
+    ``evaluation`` holds, per row, two sets of neighbours, the model's predictions for
+    them, and their weights; ``query_seconds`` the seconds that the model takes for one
+    explanation.
     """
 
     reference: cw.Reference
     X: np.ndarray
     rows: np.ndarray
-    judged: list
-    asking: float
+    evaluation: list
+    query_seconds: float
 
 
 class Explained(NamedTuple):
-    """What methods have in common: features asked, and a function of rows."""
+    """Common part of all explanations: features used, and a function of rows."""
 
-    asked: frozenset
+    features: frozenset
     predict: object
     text: str
 
@@ -80,29 +81,29 @@ def make_case(name, most_rows):
     )
     rows = X[test][:most_rows]
     begin = time.process_time()
-    mean_of(reference, np.tile(rows[:1], (N_ASKED, 1)))
-    asking = time.process_time() - begin
-    judged = []
+    mean_of(reference, np.tile(rows[:1], (N_QUERIES, 1)))
+    query_seconds = time.process_time() - begin
+    evaluation = []
     for row in rows:
         sets = near(X[train], row), wide(X[train], row)
-        judged.append([(made, mean_of(reference, made), w) for made, w in sets])
-    return Case(reference, X[train], rows, judged, asking)
+        evaluation.append([(made, mean_of(reference, made), w) for made, w in sets])
+    return Case(reference, X[train], rows, evaluation, query_seconds)
 
 
 def mean_of(reference, X):
-    """What is explained."""
+    """The function that is explained."""
     return reference.draws(X).mean(axis=0)
 
 
 def near(X, row):
-    """Neighbours as the library draws them, by a seed that no explanation has."""
+    """Neighbours as the library draws them, with a seed that no explanation uses."""
     around = Neighbourhood.from_table(row, X, FeatureSpace.numeric(len(row)), WIDTH)
-    return around.sample(N_JUDGED, 12345), np.ones(N_JUDGED)
+    return around.sample(N_EVALUATION, 12345), np.ones(N_EVALUATION)
 
 
 def wide(X, row):
     """Neighbours as wide as the data, weighted as LIME does."""
-    apart = np.random.default_rng(12345).normal(size=(N_JUDGED, len(row)))
+    apart = np.random.default_rng(12345).normal(size=(N_EVALUATION, len(row)))
     width = 0.75 * np.sqrt(len(row))
     weight = np.exp(-0.5 * (apart**2).sum(axis=1) / width**2)
     return row + X.std(axis=0) * apart, weight
@@ -119,21 +120,21 @@ def projected(case, proxy, size):
             proxy=proxy,
             max_size=size,
             width=WIDTH,
-            n_neighbours=N_ASKED // 2,
+            n_neighbours=N_QUERIES // 2,
             random_state=seed,
         )
         if found.rules is not None:
             rules = found.rules.rules
-            asked = {c.feature for rule in rules for c in rule.conditions}
-            return Explained(frozenset(asked), found.rules.predict, str(found))
+            used = {c.feature for rule in rules for c in rule.conditions}
+            return Explained(frozenset(used), found.rules.predict, str(found))
         names = list(found.features.names)
-        asked = [names.index(name) for name, _, _ in found.effects]
-        # The plane that the proxy is, from what it says of its neighbours.
+        used = [names.index(name) for name, _, _ in found.effects]
+        # The linear function of the proxy, from its predictions for its neighbours.
         plane = np.linalg.lstsq(
-            _with_ones(found.neighbours[:, asked]), found.proxy_predictions, rcond=None
+            _with_ones(found.neighbours[:, used]), found.proxy_predictions, rcond=None
         )[0]
         return Explained(
-            frozenset(asked), lambda X: _with_ones(X[:, asked]) @ plane, str(found)
+            frozenset(used), lambda X: _with_ones(X[:, used]) @ plane, str(found)
         )
 
     return explain
@@ -155,7 +156,7 @@ def lime(case, **settings):
             row,
             partial(mean_of, case.reference),
             num_features=N_TERMS,
-            num_samples=N_ASKED,
+            num_samples=N_QUERIES,
         )
         terms, constant = found.local_exp[1], found.intercept[1]
         scaler, discretizer = explainer.scaler, explainer.discretizer
@@ -186,7 +187,7 @@ def main():
     options = arguments(__doc__)
     study = Study("projection_local", ["set", "method"], options)
     cases = {
-        (name, method): partial(judge, name, method, options.quick)
+        (name, method): partial(evaluate, name, method, options.quick)
         for name in SETS
         for method in METHODS
     }
@@ -202,7 +203,7 @@ def warm_up():
         cw.explain_local(model, X[0], X, proxy=proxy)
 
 
-def judge(name, method, quick):
+def evaluate(name, method, quick):
     """All measures of one method on one set: means over rows."""
     case = make_case(name, MOST_ROWS[quick])
     explain = METHODS[method](case)
@@ -212,15 +213,15 @@ def judge(name, method, quick):
         begin = time.process_time()
         found = explain(row, 0)
         taken = time.process_time() - begin
-        said = mean_of(case.reference, row[None])
+        mean = mean_of(case.reference, row[None])
         measures.append(
             {
-                "features": len(found.asked),
-                "error": float((found.predict(row[None]) - said)[0] ** 2),
-                "near": _followed(found, *case.judged[i][0]),
-                "wide": _followed(found, *case.judged[i][1]),
+                "features": len(found.features),
+                "error": float((found.predict(row[None]) - mean)[0] ** 2),
+                "near": _fidelity(found, *case.evaluation[i][0]),
+                "wide": _fidelity(found, *case.evaluation[i][1]),
                 "seconds": taken,
-                "asking": case.asking,
+                "asking": case.query_seconds,
             }
         )
         if i < n_rows:
@@ -230,22 +231,22 @@ def judge(name, method, quick):
     return [{"rows": len(measures)} | means]
 
 
-def _followed(found, X, said, weight):
-    """Share of the variance of what the model says that an explanation follows."""
-    lost = np.average((found.predict(X) - said) ** 2, weights=weight)
-    middle = np.average(said, weights=weight)
-    return float(1 - lost / np.average((said - middle) ** 2, weights=weight))
+def _fidelity(found, X, mean, weight):
+    """Share of the variance of the model's predictions that an explanation explains."""
+    lost = np.average((found.predict(X) - mean) ** 2, weights=weight)
+    middle = np.average(mean, weights=weight)
+    return float(1 - lost / np.average((mean - middle) ** 2, weights=weight))
 
 
 def _repeat(explain, row, found, n_seeds):
-    """Whether a second call gives the same text; of pairs of calls with other seeds,
-    the share that names the same features."""
+    """Whether a second call gives the same text; among pairs of calls with other seeds,
+    the share with the same features."""
     again = explain(row, 0)
     other = [found, *(explain(row, seed) for seed in range(1, n_seeds))]
     pairs = itertools.combinations(other, 2)
     return {
         "repeats": float(found.text == again.text),
-        "same_features": float(np.mean([a.asked == b.asked for a, b in pairs])),
+        "same_features": float(np.mean([a.features == b.features for a, b in pairs])),
     }
 
 
@@ -262,7 +263,7 @@ def write_tables(study):
         "same, same seed",
         "same features, other seeds",
         "seconds",
-        "of these the model's",
+        "of these the model's predictions",
     ]
     numbers = [
         "rows", "features", "error", "near", "wide", "repeats", "same_features",
@@ -274,28 +275,29 @@ def write_tables(study):
     ]
     printed = ", ".join(f"{error} ({name})" for name, error in PRINTED.items())
     study.write_markdown(
-        "Explanations of single rows, beside LIME's",
+        "Explanations of single rows compared with LIME",
         f"The model is a BART of {N_TREES} trees and {N_DRAWS} draws (stochtree "
         f"{version('stochtree')}), LIME is lime {version('lime')}. A tenth of the rows "
-        "is explained, 10 of them at most. Every method asks the model about "
-        f"{N_ASKED:,} rows and uses {N_TERMS} features at most: lines and LIME have "
-        f"{N_TERMS} terms, trees {N_LEAVES} leaves. LIME is run as it comes (features "
-        "cut at quartiles, chosen one after the other), with the features of largest "
-        "weight (as in the paper, which used the R package), and with numbers as they "
-        "are, drawn around the row.",
+        "is explained, at most 10 of them. Every method evaluates the model at "
+        f"{N_QUERIES:,} rows and uses at most {N_TERMS} features: linear proxies and "
+        f"LIME have {N_TERMS} terms, trees {N_LEAVES} leaves. LIME is run with default "
+        "settings (features discretized at quartiles, forward selection), with the "
+        "features of largest weight (as in the paper, which used the R package), and "
+        "with numbers not discretized, drawn around the row.",
         "Squared error: between the explanation and the model's mean at the row, mean "
         "over rows (table 4; the paper prints for LIME with 2 features "
-        f"{printed}). Fidelity: share of the variance of what the model says of other "
-        "neighbours that is followed; near as the library draws them (half as wide as "
-        "the data, in their range, whole numbers whole), wide as LIME does (normal, as "
-        "wide as the data, weighted by its kernel): each side on its own ground and on "
-        "the other's. Same seed: two calls gave the same text. Other seeds: of pairs "
-        "of calls with other seeds, the share that names the same features, of "
-        f"{N_REPEATED[False][0]} rows and {N_REPEATED[False][1]} seeds; "
-        "`explain_local` has a fixed seed unless told, LIME has none, so this is what "
-        "its users see. Seconds are of the processor, per explanation; the machine was "
-        "shared. `explain_local` also finds the proxies of 100 draws and its "
-        "Monte-Carlo error in that time.",
+        f"{printed}). Fidelity: share of the variance of the model's predictions for "
+        "other neighbours that is explained; near: neighbours as the library draws "
+        "them (half as wide as the data, in their range, integers for integers); wide: "
+        "as LIME does (normal, as wide as the data, weighted by its kernel): both "
+        "methods in their own neighbourhood and in the other's. Same seed: two calls "
+        "gave the same text. Other seeds: among pairs of calls with other seeds, the "
+        "share with the same features, for "
+        f"{N_REPEATED[False][0]} rows and {N_REPEATED[False][1]} seeds; by default "
+        "`explain_local` has a fixed seed and LIME has none, so that its users see "
+        "this variation. Seconds are processor time per explanation. `explain_local` "
+        "also computes the proxies of 100 draws and its Monte-Carlo error in that "
+        "time.",
         markdown_table(header, lines),
     )
 

@@ -1,4 +1,4 @@
-"""What is compared: projected trees, trees fitted to the observations, and others.
+"""Methods compared: projected trees, trees fitted to the observations, and others.
 
 A method takes a case and its reference and gives an :class:`Answer` by name.
 """
@@ -18,24 +18,24 @@ from benchmarks._study import simplifier
 from benchmarks.projection.cases import SIZES, projected
 
 LEAST = 0.001
-"""Probabilities of all methods are at least that, where log loss takes them."""
+"""Lower bound on the probabilities of all methods in the log loss."""
 
 ROWS_OF_A_LEAF = (1, 2, 5, 10, 20, 30)
-"""Smallest leaves among which cross-validation chooses for CART."""
+"""Minimum leaf sizes among which cross-validation chooses for CART."""
 
 MOST_LEAVES = {"regression": 64, "classification": 32}
-"""Of a born-again tree that chooses its size."""
+"""Most leaves of a born-again tree that chooses its size."""
 
 
 class Answer(NamedTuple):
-    """What a method says of the test rows: values or class probabilities.
+    """Predictions of a method for the test rows: values or class probabilities.
 
     Attributes
     ----------
     by_size : dict of int to ndarray
-        Of each size that it has.
+        For each available size.
     own : ndarray or None
-        Of the size that it chooses itself, or of a model that has none.
+        At the size that it chooses itself, or of a model without size.
     lines : int
         That size: leaves, or nodes with weight; 0 where there is none.
     """
@@ -48,8 +48,8 @@ class Answer(NamedTuple):
 # The interpretability utility: trees fitted to a reference
 
 
-def says(case, reference):
-    """What the reference itself says."""
+def own_answer(case, reference):
+    """Predictions of the reference itself."""
     return Answer({}, reference.mean_and_variance(case.X_test)[0])
 
 
@@ -64,11 +64,11 @@ def refined(case, reference):
 
 
 def of_trees(case, trees):
-    return Answer({tree.n_leaves: said_by(case, tree.to_rules()) for tree in trees})
+    return Answer({tree.n_leaves: predictions(case, tree.to_rules()) for tree in trees})
 
 
-def said_by(case, rules):
-    """What rules say of the test rows."""
+def predictions(case, rules):
+    """Predictions of rules for the test rows."""
     return (rules.predict_proba if case.is_class else rules.predict)(case.X_test)
 
 
@@ -76,24 +76,24 @@ def said_by(case, rules):
 
 
 class Observed(cw.Reference):
-    """The observations, as if a model said them of the training rows."""
+    """The observations as a reference of one draw on the training rows."""
 
     n_draws, is_posterior, description = 1, False, "observations"
 
     def __init__(self, case):
-        self.task, self.said = case.task, case.y
+        self.task, self.values = case.task, case.y
         if case.is_class:
             self.classes = np.unique(case.y)
-            self.said = np.eye(len(self.classes))[case.y]
+            self.values = np.eye(len(self.classes))[case.y]
 
     def draws(self, X):
-        return self.said[None]
+        return self.values[None]
 
 
 def searched(case, reference):
     """Trees fitted to the observations by the search that fits those of the reference.
 
-    What they lack is the reference alone.
+    They differ from projected trees by the reference alone.
     """
     trees = projected(case, Observed(case)).trees_
     if not case.is_class:
@@ -102,13 +102,13 @@ def searched(case, reference):
     for tree in trees:
         rows = np.bincount(tree.apply(case.X), minlength=tree.n_leaves)
         by_size[tree.n_leaves] = softened(
-            said_by(case, tree.to_rules()), rows[tree.apply(case.X_test)]
+            predictions(case, tree.to_rules()), rows[tree.apply(case.X_test)]
         )
     return Answer(by_size)
 
 
 def softened(share, rows):
-    """Shares of classes in leaves as if each leaf had one row more, of all alike."""
+    """Class shares in leaves with one row added, split equally among the classes."""
     return (rows[:, None] * share + 1 / share.shape[1]) / (rows[:, None] + 1)
 
 
@@ -117,8 +117,8 @@ def cart(case, **settings):
     return make(random_state=case.seed, **settings)
 
 
-def said_by_cart(fitted, X):
-    """Values, or softened probabilities: a pure leaf is not sure."""
+def cart_predictions(fitted, X):
+    """Values, or smoothed probabilities, so that pure leaves are not certain."""
     if not hasattr(fitted, "classes_"):
         return fitted.predict(X)
     rows = fitted.tree_.n_node_samples[fitted.apply(X)]
@@ -126,18 +126,18 @@ def said_by_cart(fitted, X):
 
 
 def by_loss(fitted, X, y):
-    """Less squared error, or log likelihood."""
-    said = said_by_cart(fitted, X)
-    if said.ndim == 1:
-        return -np.mean((said - y) ** 2)
-    return np.mean(np.log(said[np.arange(len(y)), y]))
+    """Negative squared error, or log likelihood."""
+    predicted = cart_predictions(fitted, X)
+    if predicted.ndim == 1:
+        return -np.mean((predicted - y) ** 2)
+    return np.mean(np.log(predicted[np.arange(len(y)), y]))
 
 
 def carts(case, reference):
-    """CART with K leaves, as it comes and tuned by five folds.
+    """CART with K leaves, with default settings and tuned by five folds.
 
     Tuned are the fewest rows of a leaf, for every K; in ``cart_at_most`` the number of
-    leaves up to K, too; in ``cart_tuned_accuracy`` for accuracy in place of log loss.
+    leaves up to K as well; in ``cart_tuned_accuracy`` for accuracy instead of log loss.
     """
     sizes = {"max_leaf_nodes": SIZES, "min_samples_leaf": ROWS_OF_A_LEAF}
     scores = {"loss": by_loss} | ({"accuracy": "accuracy"} if case.is_class else {})
@@ -154,7 +154,7 @@ def carts(case, reference):
         return answer(**chosen.to_dict())
 
     def answer(**settings):
-        return said_by_cart(cart(case, **settings).fit(case.X, case.y), case.X_test)
+        return cart_predictions(cart(case, **settings).fit(case.X, case.y), case.X_test)
 
     leaves = tried["max_leaf_nodes"]
     found = {
@@ -167,7 +167,7 @@ def carts(case, reference):
     return {name: Answer(by_size) for name, by_size in found.items()}
 
 
-# Tree ensembles, and what reads them
+# Tree ensembles, and surrogates of them
 
 
 def forests(case, reference):
@@ -180,14 +180,14 @@ def forests(case, reference):
     few = fitted(case, "NodeHarvest", forest, max_rules=max(SIZES))
     # As in the article, and in the R package that the paper used.
     nodes = fitted(case, "NodeHarvest", forest, max_rules=None, learn_from="labels")
-    by_size = {rules.n_rules: said_by(case, rules) for rules in few.path_}
+    by_size = {rules.n_rules: predictions(case, rules) for rules in few.path_}
     return {
         "forest": Answer({}, of_forest),
         "born_again": of_trees(case, tree.trees_)._replace(
-            own=said_by(case, tree.rules_), lines=tree.rules_.n_rules
+            own=predictions(case, tree.rules_), lines=tree.rules_.n_rules
         ),
         "node_harvest": Answer(
-            by_size, said_by(case, nodes.rules_), nodes.rules_.n_rules
+            by_size, predictions(case, nodes.rules_), nodes.rules_.n_rules
         ),
     }
 
@@ -198,7 +198,7 @@ def fitted(case, name, forest, **settings):
 
 
 METHODS = {
-    "reference": says,
+    "reference": own_answer,
     "plain": plain,
     "refined": refined,
     "searched": searched,
@@ -211,44 +211,46 @@ METHODS = {
 
 
 def measures(case):
-    """What is counted on test rows."""
+    """Scores on test rows."""
     return {"log loss": log_loss, "accuracy": accuracy} if case.is_class else {
         "rmse": rmse
     }  # fmt: skip
 
 
-def rmse(y, said):
-    return float(np.sqrt(np.mean((said - y) ** 2)))
+def rmse(y, predicted):
+    return float(np.sqrt(np.mean((predicted - y) ** 2)))
 
 
-def log_loss(y, said):
-    said = np.maximum(said, LEAST)
-    said = said / said.sum(axis=1, keepdims=True)
-    return float(-np.mean(np.log(said[np.arange(len(y)), y])))
+def log_loss(y, predicted):
+    predicted = np.maximum(predicted, LEAST)
+    predicted = predicted / predicted.sum(axis=1, keepdims=True)
+    return float(-np.mean(np.log(predicted[np.arange(len(y)), y])))
 
 
-def accuracy(y, said):
-    return float(np.mean(said.argmax(axis=1) == y))
+def accuracy(y, predicted):
+    return float(np.mean(predicted.argmax(axis=1) == y))
 
 
 def rows_of(case, name, answer, seconds):
-    """A row per measure: a score per size, where none is larger that of the largest."""
+    """A row per measure: a score per size, of the largest tree up to that size."""
     rows = []
     for measure, score in measures(case).items():
-        by_size = {k: score(case.y_test, said) for k, said in answer.by_size.items()}
+        by_size = {
+            k: score(case.y_test, predicted) for k, predicted in answer.by_size.items()
+        }
         row: dict[str, Any] = {"method": name, "measure": measure, "seconds": seconds}
         row |= {"lines": answer.lines, "own": np.nan}
         if answer.own is not None:
             row["own"] = score(case.y_test, answer.own)
         for k in SIZES:
-            known = [size for size in by_size if size <= k]
-            row[str(k)] = by_size[max(known)] if known else np.nan
+            smaller = [size for size in by_size if size <= k]
+            row[str(k)] = by_size[max(smaller)] if smaller else np.nan
         rows.append(row)
     return rows
 
 
 def rows_of_all(case, reference, seconds):
-    """All methods on one case; ``seconds`` is what the reference took."""
+    """All methods on one case; ``seconds`` is the time of the reference."""
     rows = []
     for name, method in METHODS.items():
         begin = time.perf_counter()

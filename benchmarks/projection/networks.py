@@ -1,10 +1,10 @@
-"""Does a proxy show what a network has learned? Figure 2 of Afrabandpey et al. (2020).
+"""Proxies of a network, early and fully trained: figure 2 of Afrabandpey et al. (2020).
 
 Usage: python -m benchmarks.projection.networks [--quick] [--fresh] [--tables]
 
-The package torch must be installed. A convolutional network with dropout tells threes
-from eights of scikit-learn's digits, early in training and fully trained; its draws
-are projected onto logistic regressions of the pixels, near one digit at a time.
+The package torch must be installed. A convolutional network with dropout classifies
+threes and eights of scikit-learn's digits, early in training and fully trained; its
+draws are projected onto logistic regressions of the pixels, near one digit at a time.
 """
 
 from functools import lru_cache, partial
@@ -35,10 +35,10 @@ NOTES = f"""\
 Five networks of two convolutions (16 and 32 channels, 3 x 3) and a hidden layer of 64,
 each with dropout of {DROPOUT}, and {N_DRAWS} draws, as in the paper; early is after two
 passes over the training rows, fully trained after 40. The digits are the 357 threes and
-eights of scikit-learn, of 8 x 8 pixels, in place of MNIST, two thirds of them to train
-on. Each of ten test digits has {N_NEIGHBOURS} neighbours: normal noise of the standard
-deviation of each pixel. The proxy is a `ProjectedLogisticRegression(alpha=1.0)`, with
-coefficients for each draw.
+eights of scikit-learn, of 8 x 8 pixels, in place of MNIST, two thirds of them for
+training. Each of ten test digits has {N_NEIGHBOURS} neighbours: normal noise with the
+standard deviation of each pixel. The proxy is a
+`ProjectedLogisticRegression(alpha=1.0)`, with coefficients for each draw.
 
 - Smoothness: Moran's I of the mean coefficients, 1 where neighbouring pixels are equal
   and about 0 for noise.
@@ -50,21 +50,21 @@ coefficients for each draw.
 
 Means and standard deviations over networks and digits.
 
-## In words
+## Summary
 
-- **The explanations are those of the paper's figure**: the left side of a three is
+- **The explanations agree with the paper's figure**: the left side of a three is
   open and its lower right is not, in the mean and in the draws that are shown.
-- **They become neither smoother nor more certain by training**, unlike in the paper,
+- **They become neither smoother nor less variable by training**, unlike in the paper,
   where a network early in training has noisy, uncertain ones. With so few pixels, two
-  passes are enough for an accuracy of 0.91 and for smooth explanations. Of a fully
-  trained network the proxies of some digits reproduce little (fidelity), and their
+  passes are enough for an accuracy of 0.91 and for smooth explanations. For a fully
+  trained network the proxies of some digits have a low fidelity, and their
   coefficients are noisy.
-- **About half of the variance between draws is in magnitude**, at both stages; the
-  paper has most of it there in the fully trained network."""
+- **About half of the variance between draws is in magnitude**, at both stages; in the
+  paper most of it is, in the fully trained network."""
 
 
 def main():
-    options = arguments(__doc__, tables="only the page, from the rows there are")
+    options = arguments(__doc__, tables="only the page, from existing rows")
     study = Study("projection_networks", ["network", "stage", "digit"], options)
     n_networks = 1 if options.quick else N_NETWORKS
     if not options.tables:
@@ -138,15 +138,15 @@ def smoothness(image):
 
 
 def scores(seed, stage, digit):
-    """One row: how the explanation of one digit looks, and how sure it is."""
+    """One row: measures of the explanation of one digit."""
     coef, proxy = explained(seed, stage, digit)
     _, _, X_test, y_test = digits()
     mean = coef.mean(axis=0)
-    said = trained(seed, stage).mean_and_variance(X_test)[0].argmax(axis=1)
+    predicted = trained(seed, stage).mean_and_variance(X_test)[0].argmax(axis=1)
     along = coef @ mean / np.linalg.norm(mean)
     return [
         {
-            "accuracy": float(np.mean(said == y_test)),
+            "accuracy": float(np.mean(predicted == y_test)),
             "smoothness": smoothness(mean),
             "variance": float(coef.var(axis=0).sum() / (mean**2).sum()),
             "magnitude": float(along.var() / coef.var(axis=0).sum()),
@@ -190,7 +190,7 @@ def write_table(study):
         for stage, part in frame.groupby("stage")
     ]
     study.write_markdown(
-        "What a network has learned, by proxies near digits",
+        "Proxies of a network near digits",
         NOTES,
         markdown_table(["", *MEASURES.values()], rows),
         f"![Explanations of one digit]({figure_2(study).name})",

@@ -1,7 +1,7 @@
-"""Numbers that the paper prints, to stand beside ours."""
+"""Numbers that the paper prints, for comparison with ours."""
 
 BEST = "best"
-"""Printed in bold, and lost where the paper was turned into text."""
+"""Printed in bold, and lost in the paper's text version."""
 
 TABLE_2 = {
     "bodyfat": (

@@ -1,12 +1,12 @@
-"""Does it pay to fit a small tree to a good model in place of the data?
+"""Is a small tree better if it is fitted to a good model in place of the data?
 
 Usage: python -m benchmarks.projection.prior [--quick] [--fresh] [--tables]
     [--folder DIR]
 
-Section 4.1.3 of Afrabandpey et al. (2020): figures 4 and 5 and table 2, on those of its
-sets that are to be had; and the same for classes, which the paper has not. ``--tables``
-only writes the pages and the pictures, from the rows there are. With ``--folder`` the
-sets are the CSV files there, with the target in the last column.
+Section 4.1.3 of Afrabandpey et al. (2020): figures 4 and 5 and table 2, on its
+available sets; and the same for classes, which the paper does not study. ``--tables``
+only writes the pages and the pictures, from existing rows. With ``--folder`` the sets
+are the CSV files there, with the target in the last column.
 """
 
 from functools import partial

@@ -1,9 +1,9 @@
-"""How good is the size that a projected tree chooses by itself?
+"""Quality of the size that a projected tree chooses by itself.
 
 Usage: python -m benchmarks.projection.sizes [--quick] [--fresh] [--tables]
 
-Trees of BART with ``n_leaf_nodes="auto"``: what was found on held-out rows of the
-training set at every size, what was chosen, and how good all sizes are on test rows.
+Trees of BART with ``n_leaf_nodes="auto"``: scores of every size on held-out rows of the
+training set, the chosen size, and scores of all sizes on test rows.
 """
 
 from functools import partial
@@ -13,7 +13,7 @@ import numpy as np
 import clearwood as cw
 from benchmarks._study import Study, arguments
 from benchmarks.projection.cases import SIZES, VALUES, bart, make_case
-from benchmarks.projection.methods import measures, of_trees, says
+from benchmarks.projection.methods import measures, of_trees, own_answer
 from benchmarks.projection.tables import write_sizes
 
 SETS = (*VALUES, "heart", "breast", "pima")
@@ -21,7 +21,7 @@ N_RUNS = 20
 
 
 def main():
-    options = arguments(__doc__, tables="only the page, from the rows there are")
+    options = arguments(__doc__, tables="only the page, from existing rows")
     study = Study("projection_sizes", ["data", "run"], options)
     if not options.tables:
         study.run(
@@ -36,7 +36,7 @@ def main():
 
 
 class Watched:
-    """Keeps what is lost on every row that is held out."""
+    """Keeps the loss of every held-out row."""
 
     def _held_out_losses(self, *given):
         self.folds_ = list(super()._held_out_losses(*given))
@@ -52,7 +52,7 @@ class Watched:
 
 
 def scores(name, run):
-    """Rows of what was held out, and of the first measure on test rows."""
+    """Rows of the held-out scores, and of the first measure on test rows."""
     case = make_case(name, run)
     reference, _ = bart(case)
     make = cw.ProjectedTreeClassifier if case.is_class else cw.ProjectedTreeRegressor
@@ -60,18 +60,18 @@ def scores(name, run):
     tree = make(reference, random_state=case.seed).fit(case.X, case.y)
     path = tree.size_path_
     measure, score = next(iter(measures(case).items()))
-    said = of_trees(case, tree.trees_).by_size
+    predicted = of_trees(case, tree.trees_).by_size
     lost = tree.lost()
     apart = lost - lost[path.held_out.argmin()]
     by_size = {
         "held_out": path.held_out,
         "standard_error": path.standard_error,
         "error_to_best": apart.std(axis=1, ddof=1) / np.sqrt(len(case.y)),
-        measure: [score(case.y_test, said[k]) for k in path.size],
+        measure: [score(case.y_test, predicted[k]) for k in path.size],
     }
     common = {
         "chosen": tree.tree_.n_leaves,
-        "reference": score(case.y_test, says(case, reference).own),
+        "reference": score(case.y_test, own_answer(case, reference).own),
     }
     most = max(SIZES)
     return [
@@ -83,7 +83,7 @@ def scores(name, run):
 
 
 def _filled(values, most):
-    """The largest tree stands for those that are not there."""
+    """The largest tree represents sizes that are absent."""
     return np.pad(np.asarray(values), (0, most - len(values)), mode="edge")
 
 

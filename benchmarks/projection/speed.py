@@ -1,9 +1,9 @@
-"""How fast draws are projected onto trees, beside scikit-learn's tree.
+"""Time to project draws onto trees, compared with scikit-learn's tree.
 
 Usage: python -m benchmarks.projection.speed [--quick] [--fresh]
 
-Times are of the processor; ours and scikit-learn's take turns, so that what else runs
-on the machine meets both.
+Times are processor seconds; ours and scikit-learn's alternate, so that changes of load
+affect both.
 """
 
 import time
@@ -40,7 +40,7 @@ REFINED = (1,)
 
 
 class Given(cw.Reference):
-    """Draws of rows that are known beforehand."""
+    """Given draws, known only for the training rows."""
 
     task, description, noise = "regression", "given draws", 0.1
 
@@ -73,7 +73,7 @@ def main():
 
 
 def make_draws(n_rows, n_features, n_draws):
-    """Rows, and draws of bent functions of them; no draw is a sum of others."""
+    """Rows, and draws of nonlinear functions of them; no draw is a sum of others."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, n_features))
     mean = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.5 * X[:, 3 % n_features]
@@ -98,7 +98,7 @@ def seconds_of(*sides):
 
 
 def project(X, draws, most_leaves, refine=False):
-    """From rows and draws to the trees of every size, all that it takes."""
+    """From rows and draws to the trees of every size, all steps."""
     features = FeatureSpace.numeric(X.shape[1])
     mean, weight = draws.mean(axis=0), np.ones(len(X))
     bins = value_bins(features, X)
@@ -109,8 +109,8 @@ def project(X, draws, most_leaves, refine=False):
 
 
 def grown(n_rows, n_features, n_draws, leaves):
-    """Growth and the best subtree of every size, beside scikit-learn's growth to as
-    many leaves and its weakest links."""
+    """Growth and the best subtree of every size, compared with scikit-learn's growth to
+    as many leaves and its weakest links."""
     X, draws = make_draws(n_rows, n_features, n_draws)
     outputs = np.ascontiguousarray(draws.T)
 
@@ -145,24 +145,23 @@ def write_tables(study):
     shape = ["rows", "features", "draws", "leaves"]
     frame[shape] = frame[shape].astype(int)
 
-    def table(part, beside):
+    def table(part, with_peer):
         lines = []
         for _, row in frame[frame["part"] == part].sort_values(shape).iterrows():
             line = [int(row[name]) for name in shape] + [row["seconds"]]
-            if beside:
+            if with_peer:
                 line += [row["sklearn"], row["sklearn"] / row["seconds"]]
             lines.append(line)
-        names = ["scikit-learn, seconds", "ratio"] if beside else []
+        names = ["scikit-learn, seconds", "ratio"] if with_peer else []
         return markdown_table([*shape, "seconds", *names], lines)
 
     study.write_markdown(
-        "How fast draws are projected onto trees",
-        "Seconds of the processor on one thread; the machine was shared, which makes "
-        "memory slower. Ours and scikit-learn's took turns; ratio: scikit-learn's "
-        "seconds over ours. Both grow "
-        f"{GROWN} times the leaves and cut back: ours to the best subtree of every "
+        "Time to project draws onto trees",
+        "Processor seconds on one thread. Ours and scikit-learn's alternate; ratio: "
+        "scikit-learn's seconds over ours. Both grow "
+        f"{GROWN} times the leaves and prune: ours to the best subtree of every "
         "size, binning included, scikit-learn's multi-output tree along its weakest "
-        "links. The draws are full of noise, so that none can be spared.",
+        "links. The draws are noisy, so that none is a combination of the others.",
         "## One draw: growth and the whole path of sizes\n\n" + table("path", True),
         "## One structure for several draws\n\n" + table("shared", True),
         "## The same, each size refined\n\n" + table("refined", False),

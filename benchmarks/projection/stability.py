@@ -1,10 +1,11 @@
-"""How much trees change with the sample: table 3 of Afrabandpey et al. (2020).
+"""Stability of trees under resampling: table 3 of Afrabandpey et al. (2020).
 
 Usage: python -m benchmarks.projection.stability [--quick] [--fresh] [--folder DIR]
 
-The package stochtree must be installed. A tree projected from a BART, the BART fitted
-to each sample anew, beside a CART tuned on it; both of the same size at most. With
-``--folder`` the sets are the CSV files there whose last column, the target, has values.
+The package stochtree must be installed. A tree projected from a BART, with the BART
+refitted to each sample, compared with a CART tuned on it; both of the same maximum
+size. With ``--folder`` the sets are the CSV files there with a numeric target in the
+last column.
 """
 
 from functools import lru_cache, partial
@@ -130,7 +131,7 @@ METHODS = {
 
 
 def _steadier(frame, kind):
-    """In how many of the cases projected trees differ less than CART, as text."""
+    """In how many cases projected trees differ less than CART, as text."""
     values = frame.pivot(index=["set", "leaves"], columns="method", values=kind)
     ours = values.drop(columns="tuned CART")
     less = ours.lt(values["tuned CART"], axis=0)
@@ -148,19 +149,19 @@ def write_tables(study):
     shown = set(frame["set"])
     printed = [[name, *both] for name, both in PRINTED.items() if name in shown]
     study.write_markdown(
-        "How much trees change with the sample",
-        f"Trees of {N_SAMPLES} bootstrap samples, each pair of them compared: mean ± "
+        "Stability of trees under resampling",
+        f"Trees of {N_SAMPLES} bootstrap samples, all pairs compared: mean ± "
         f"standard deviation over {N_SAMPLES * (N_SAMPLES - 1) // 2} pairs, which "
-        f"share samples. All methods meet the same samples. BART has {N_TREES} trees "
-        f"and {N_DRAWS} draws (stochtree {version('stochtree')}) and is fitted to each "
-        "sample anew; CART's fewest rows of a leaf are chosen on each sample by five "
-        "folds, out of which copies of a row are not kept. Leaves: most; size: mean "
-        "number that there is.",
+        f"share samples. All methods are fitted to the same samples. BART has "
+        f"{N_TREES} trees and {N_DRAWS} draws (stochtree {version('stochtree')}) and "
+        "is refitted to each sample; CART's minimum leaf size is chosen on each sample "
+        "by five folds that keep copies of a row together. Leaves: maximum; size: mean "
+        "number of leaves.",
         "Equation 12 as printed is above 0 for equal trees (1 over their leaves); "
-        "corrected it is 0. Lower is steadier for the first three measures, higher for "
-        "the last two. Predictions are in standard deviations of the target. Projected "
-        f"trees ask steadier questions than CART (corrected) in {steadier[0]} lines, "
-        f"and predict more steadily in {steadier[1]}.",
+        "corrected it is 0. Lower is more stable for the first three measures, higher "
+        "for the last two. Predictions are in standard deviations of the target. "
+        "Projected trees have more stable splits than CART (corrected) in "
+        f"{steadier[0]} rows, and more stable predictions in {steadier[1]}.",
         markdown_table(
             [
                 "set",

@@ -18,7 +18,7 @@ from benchmarks._study import Study, arguments, markdown_table
 
 PRINTED = {"boston": (4.86, 2.48), "autorisk": (0.014, 0.006)}
 """LIME's error with two and with three features; those of the trees are illegible in
-the text of the paper that is at hand."""
+the text version of the paper."""
 FIGURE6 = 10.76
 """Prediction of the tree in the figure; LIME's is 14.06, with three features 13.18."""
 N_NEIGHBOURS, N_TREES, N_DRAWS, THIN = 200, 50, 500, 2
@@ -45,7 +45,7 @@ def mean_of(reference, X):
 
 def projected(reference, X, row, scale, size):
     """Prediction of a tree for the row, and its number of features."""
-    # The mean alone is explained: shares of single draws are not asked for.
+    # Only the mean is explained, not the shares of single draws.
     mean = cw.reference(lambda Z, _: mean_of(reference, Z), X, n_draws=1)
     found = cw.explain_local(
         mean, row, X, width=np.diag(scale**2), max_depth=3, max_size=size,
@@ -64,16 +64,16 @@ def lime_of_neighbours(reference, X, row, scale, n_features):
     apart[0] = 0.0
     width = 0.75 * np.sqrt(len(row))
     base = LimeBase(lambda d: np.exp(-0.5 * (d / width) ** 2), random_state=0)
-    said = mean_of(reference, row + scale * apart)[:, None]
+    mean = mean_of(reference, row + scale * apart)[:, None]
     distance = np.sqrt((apart**2).sum(axis=1))
     found = base.explain_instance_with_data(
-        apart, said, distance, 0, n_features, feature_selection="highest_weights"
+        apart, mean, distance, 0, n_features, feature_selection="highest_weights"
     )
     return float(found[3][0]), n_features
 
 
 def lime_package(reference, X, row, scale, n_samples):
-    """The package as it comes: features in quartiles, drawn from all of the data."""
+    """The package with default settings: features in quartiles, drawn from all data."""
     from lime.lime_tabular import LimeTabularExplainer
 
     explainer = LimeTabularExplainer(
@@ -114,21 +114,21 @@ def figure6():
     return str(found)
 
 
-def judge(name, split, method, unit):
+def evaluate(name, split, method, unit):
     """Squared errors at the test rows: mean and median."""
     reference, X, rows = make_case(name, split)
     (explain, setting), scale = CASES[method, unit]
     found = [explain(reference, X, row, scale(X.std(axis=0)), setting) for row in rows]
     values, features = np.array(found).T
-    said = mean_of(reference, rows)
-    error = (values - said) ** 2
+    mean = mean_of(reference, rows)
+    error = (values - mean) ** 2
     return [
         {
             "rows": len(rows),
             "features": features.mean(),
             "mean": error.mean(),
             "median": float(np.median(error)),
-            "variance": said.var(),
+            "variance": mean.var(),
         }
     ]
 
@@ -137,7 +137,7 @@ def main():
     options = arguments(__doc__)
     study = Study("projection_table4", ["set", "split", "method", "units"], options)
     cases = {
-        (name, split, *case): partial(judge, name, split, *case)
+        (name, split, *case): partial(evaluate, name, split, *case)
         for name in PRINTED
         for split in range(N_SPLITS[options.quick])
         for case in CASES
@@ -149,6 +149,7 @@ def main():
 def write_tables(study):
     frame = study.frame()
     header = ["set", "method", "units of I", "features", "squared error", "median"]
+    frame["method"] = frame["method"].str.replace("as it comes", "with defaults")
     lines = []
     groups = frame.groupby(["set", "method", "units"], sort=False)
     for key, part in groups:
@@ -178,8 +179,8 @@ def write_tables(study):
         "N(x, I), where the paper does not state the units of I: those of the data, "
         "standard deviations, or halves of them. LIME is the ridge regression of lime "
         f"{version('lime')} with the features of largest weight, on such neighbours; "
-        "and the package as it comes, which draws 1,000 here from the whole data, in "
-        "quartiles.",
+        "and the package with its defaults, which draws 1,000 here from the whole "
+        "data, in quartiles.",
         "Squared error: between the explanation and the mean of the draws at the "
         "explained row, mean over rows and splits, with the standard error over "
         "splits; median: median over rows, mean over splits. The variance of the "

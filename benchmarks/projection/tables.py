@@ -1,4 +1,4 @@
-"""The pages of the studies, made of the rows there are."""
+"""The pages of the studies, written from existing rows."""
 
 from importlib.metadata import version
 
@@ -24,7 +24,7 @@ WORDS = {
     "plain": "projected, plain",
     "refined": "projected, refined",
     "searched": "observations, refined",
-    "cart": "CART as it comes",
+    "cart": "CART, default",
     "cart_tuned": "CART, tuned",
     "cart_tuned_accuracy": "CART, tuned for accuracy",
     "cart_at_most": "CART, tuned, at most K leaves",
@@ -43,12 +43,12 @@ def sets_of(frame):
 
 
 def digits_of(measure, value):
-    """Digits that a table shows."""
+    """Number of digits in a table."""
     return 3 if measure != "rmse" or value < 3 else 2 if value < 100 else 0
 
 
 def runs_of(frame):
-    """How many runs of each set there are."""
+    """Number of runs of each set."""
     n_runs = frame.groupby("data", sort=False)["run"].nunique()
     if n_runs.nunique() == 1:
         return f"{n_runs.iloc[0]} runs of every set."
@@ -56,19 +56,19 @@ def runs_of(frame):
 
 
 def notes(study, text):
-    """What is compared; of the paper's sets also what was found."""
-    return text.split("## In words")[0] if "folder" in study.name else text
+    """Description of the methods; for the paper's sets also the summary."""
+    return text.split("## Summary")[0] if "folder" in study.name else text
 
 
 def software():
-    return f"Beside it: stochtree {version('stochtree')}."
+    return f"With: stochtree {version('stochtree')}."
 
 
 # Scores by size
 
 
 def by_size(frame, name, measure):
-    """Methods in lines, sizes in columns; the best tree of a size in bold."""
+    """Methods in rows, sizes in columns; the best tree of a size in bold."""
     rows, means = [], {}
     for method in WORDS:
         mean = scores_of(frame, name, method, measure).mean()
@@ -151,7 +151,7 @@ def _cells(found, measure):
 
 
 def table_2(frame, measure):
-    """Node Harvest and born-again trees as they choose their size, beside ours."""
+    """Node Harvest and born-again trees of chosen size, compared with ours."""
     rows = []
     for name in sets_of(frame):
         scores = {
@@ -186,8 +186,8 @@ def table_2(frame, measure):
 
 
 def _mark(best, other, measure):
-    """A star where all of the interval of one test is on one side of zero, two of
-    both."""
+    """A star where the interval of one test lies on one side of zero, two for both
+    tests."""
     n_stars = 0
     for test in ("paired", "correlated"):
         low, high = tested(tuple(best), tuple(other), measure, test).hdi
@@ -196,7 +196,7 @@ def _mark(best, other, measure):
 
 
 def printed_table_2(frame):
-    """What the paper prints of these sets."""
+    """The paper's numbers for these sets."""
     head = ["paper", "Node Harvest", "born-again tree", "projected, 10 leaves",
             "projected, 15 leaves", "(random forest)", "nodes, Node Harvest",
             "leaves, born-again"]  # fmt: skip
@@ -208,7 +208,7 @@ def printed_table_2(frame):
 
 
 def effect_by_size(frame, name):
-    """References in lines."""
+    """References in rows."""
     rows = []
     for method in dict.fromkeys(frame["method"]):
         own = own_of(frame, name, method, "rmse")["own"].mean()
@@ -233,7 +233,7 @@ def effect_gains(frame):
 
 
 def chosen_numbers(frame):
-    """How often the tuned BART had how many trees."""
+    """Distribution of the number of trees of the tuned BART."""
     rows = frame[frame["method"] == "bart_tuned"]
     counts = rows.groupby("data", sort=False)["lines"].value_counts().unstack()
     counts = counts.fillna(0).astype(int).sort_index(axis=1)
@@ -246,7 +246,7 @@ def chosen_numbers(frame):
 def write_effect(study, picture):
     frame = study.frame()
     study.write_markdown(
-        "What a projected tree is a tree of",
+        "Effect of the reference on projected trees",
         software(),
         EFFECT,
         runs_of(frame),
@@ -265,7 +265,7 @@ def write_effect(study, picture):
 def write_prior(study, pictures):
     frame = study.frame()
     study.write_markdown(
-        "A small tree of a good model, or of the data?",
+        "Small trees fitted to a model or to the data",
         software(),
         notes(study, PRIOR),
         runs_of(frame),
@@ -280,10 +280,10 @@ def write_prior(study, pictures):
         gains(frame, "rmse", "plain", ("cart_tuned", "cart", "refined")),
         "At some sizes, refined, against the tuned CART.",
         gains_by_size(frame, "rmse"),
-        "## Beside methods for tree ensembles (table 2)",
+        "## Methods for tree ensembles (table 2)",
         table_2(frame, "rmse"),
-        "One star: all of the 95 % of the paired test is on one side of zero; two: of "
-        "the correlated one, too. What the paper prints:",
+        "One star: the 95 % interval of the paired test lies on one side of zero; two: "
+        "that of the correlated one, too. The paper's numbers:",
         printed_table_2(frame),
     )
 
@@ -302,11 +302,11 @@ def write_classes(study, pictures):
             "Mean over all sizes from 2 to 20; gains are positive where the projected "
             "tree is better.",
             gains(frame, measure, MAIN, rivals[measure]),
-            "Beside methods for tree ensembles, of the sizes that these choose:",
+            "Methods for tree ensembles, at the sizes that they choose:",
             table_2(frame, measure),
         ]
     study.write_markdown(
-        "A small tree of a good classifier, or of the data?",
+        "Small trees fitted to a classifier or to the data",
         software(),
         notes(study, CLASSES),
         runs_of(frame),
@@ -354,7 +354,7 @@ def write_sizes(study):
     head = ["", "leaves chosen", "score there", "best size on average", "score there",
             "best of every run", "BART itself"]  # fmt: skip
     study.write_markdown(
-        "How large a projected tree makes itself",
+        "Sizes that projected trees choose",
         software(),
         SIZES_CHOSEN,
         runs_of(frame),
@@ -365,8 +365,8 @@ def write_sizes(study):
 
 
 HELD_OUT = ("held_out", "standard_error", "error_to_best")
-"""What a rule knows of every size: the loss against the reference, its error, and the
-error of the loss against the best size."""
+"""Per size: the loss against the reference, its standard error, and that of the loss
+against the best size."""
 
 
 def _near_reference(tolerance, n_errors, otherwise):
@@ -389,14 +389,14 @@ def _near_best(n_errors, paired=True):
 
 
 RULES = {
-    "as it is": _near_reference(0.05, 1, _near_best(1)),
+    "default": _near_reference(0.05, 1, _near_best(1)),
     "error of the best in place of that of the difference": _near_reference(
         0.05, 1, _near_best(1, paired=False)
     ),
     "tolerance 0.02": _near_reference(0.02, 1, _near_best(1)),
-    "tolerance 0.05, no error granted": _near_reference(0.05, 0, _near_best(1)),
-    "near the best, by one error": _near_best(1),
-    "by half an error": _near_best(0.5),
+    "tolerance 0.05, no standard error": _near_reference(0.05, 0, _near_best(1)),
+    "within one error of the best": _near_best(1),
+    "within half an error": _near_best(0.5),
     "the best": _near_best(0),
 }
-"""Ways to choose a size from what is held out."""
+"""Rules that choose a size from held-out scores."""
