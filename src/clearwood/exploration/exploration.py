@@ -65,7 +65,7 @@ class Exploration(Result):
     >>> from sklearn.datasets import load_iris
     >>> from clearwood import explore
     >>> table = load_iris(as_frame=True).frame.iloc[:100, 2:]
-    >>> found = explore(table, target="target", random_state=0)
+    >>> found = explore(table, target="target", seconds=1, random_state=0)
     >>> found.best.predict(found.read(table[:2]))
     array([0, 0])
     """

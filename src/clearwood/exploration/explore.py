@@ -102,7 +102,7 @@ def explore(
     --------
     >>> from sklearn.datasets import load_iris
     >>> table = load_iris(as_frame=True).frame.iloc[50:, 2:]
-    >>> found = explore(table, target="target", random_state=0)
+    >>> found = explore(table, target="target", seconds=1, random_state=0)
     >>> found.to_frame()["model"].tolist()[0]
     'linear model'
     """

@@ -296,7 +296,7 @@ class RuleListRegressor(RuleRegressorMixin, _RuleList):
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> forest = RandomForestRegressor(n_estimators=20, random_state=0).fit(X, y)
+    >>> forest = RandomForestRegressor(n_estimators=5, random_state=0).fit(X, y)
     >>> rules = RuleListRegressor(forest, n_rules=5, random_state=0)
     >>> rules.fit(X, y).rules_.n_rules <= 5
     True

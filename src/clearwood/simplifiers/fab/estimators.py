@@ -279,7 +279,7 @@ class _FABRules(BaseRuleExtractor):
         >>> from sklearn.datasets import load_iris
         >>> from sklearn.ensemble import RandomForestClassifier
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
-        >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
+        >>> forest = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, y)
         >>> fab = FABRulesClassifier(forest, max_rules=4, random_state=0).fit(X, y)
         >>> fab.predict_mixture(X).shape
         (150, 3)
@@ -440,7 +440,7 @@ class FABRulesClassifier(RuleClassifierMixin, _FABRules):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> forest = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, y)
     >>> fab = FABRulesClassifier(forest, max_rules=4, random_state=0).fit(X, y)
     >>> fab.rules_.evaluate(X, y, model=forest).fidelity > 0.9
     True
@@ -459,7 +459,7 @@ class FABRulesRegressor(RuleRegressorMixin, _FABRules):
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> forest = RandomForestRegressor(n_estimators=20, random_state=0).fit(X, y)
+    >>> forest = RandomForestRegressor(n_estimators=5, random_state=0).fit(X, y)
     >>> fab = FABRulesRegressor(forest, max_rules=5, random_state=0).fit(X, y)
     >>> fab.rules_.n_rules <= 5
     True
