@@ -7,6 +7,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 CONFIG := pyproject.toml constraints.txt native/CMakeLists.txt \
 	native/build_backend.py $(shell find src -name '*.cpp' -o -name '*.hpp')
 
+# Tests start processes by the hundred; these load what the first has compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo quick test test-all lint format docs panel results same clean
 # The stamps below install into one environment.
 .NOTPARALLEL:
