@@ -38,7 +38,7 @@ _SUBMODULES = (
     "circuits", "codec", "comparison", "distributions", "datasets", "discretize",
     "ensembles", "exceptions", "exploration", "families", "metatree", "mlflow",
     "projection", "references", "reporting", "results", "rules", "sampling", "sbfc",
-    "sequences",
+    "sequences", "simplifiers",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, "__version__"])
@@ -49,12 +49,7 @@ _load = loader(__name__, _HOME)
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return import_module(f"clearwood.{name}")
-    try:
-        return _load(name)
-    except AttributeError as error:
-        from clearwood._renamed import hint
-
-        raise AttributeError(f"{error}{hint(name)}") from None
+    return _load(name)
 
 
 def __dir__() -> list[str]:
