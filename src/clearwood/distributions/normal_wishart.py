@@ -16,7 +16,6 @@ from clearwood._kernels.numeric import (
 )
 from clearwood._numeric import product
 from clearwood.distributions.emission import Emission, JointEmission, unit
-from clearwood.distributions.moments import LOG_2PI
 from clearwood.distributions.partial_normal import (
     draw_missing,
     expected_moments,
@@ -112,13 +111,6 @@ class NormalInverseWishart:
         root = root.T
         mean = self.mu + product(rng.standard_normal(d), root) / math.sqrt(self.kappa)
         return mean, product(root.T, root)
-
-    def log_marginal(
-        self, weight: float, sums: np.ndarray, products: np.ndarray
-    ) -> float:
-        """Log marginal likelihood of some rows."""
-        d, after = len(self.mu), self.posterior(weight, sums, products)
-        return after._log_constant() - self._log_constant() - 0.5 * weight * d * LOG_2PI
 
     def log_density(self, mean: np.ndarray, covariance: np.ndarray) -> float:
         """Log density of a mean and a covariance, up to a power of 2 pi."""
