@@ -332,12 +332,6 @@ def test_independent_steps_have_one_state():
     assert hmm.fit(X).n_states_ == 1
 
 
-@pytest.mark.parametrize("name", ["n_components", "covars_prior", "init_params"])
-def test_names_of_hmmlearn_get_their_counterparts(name):
-    with refuses(InputError):
-        HiddenMarkovModel(**{name: 2})
-
-
 def test_no_text_of_known_characters_is_impossible():
     hmm = quick(4).fit(TEXT)
     assert np.isfinite(hmm.score(TEXT[::-1] + "qxz"))

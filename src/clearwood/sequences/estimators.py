@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -46,25 +46,6 @@ N_CHAINS, WARMUP = 4, 100
 
 TOLERANCE = 1e-6
 """Convergence threshold of EM: gain in log density per step of the sequences."""
-
-
-NAMES_IN_HMMLEARN = {
-    "n_components": "n_states",
-    "startprob_prior": "alpha",
-    "transmat_prior": "alpha",
-    "emissionprob_prior": "alpha",
-    "means_prior": "no such parameter: numbers have a prior from the data",
-    "means_weight": "no such parameter: numbers have a prior from the data",
-    "covars_prior": "no such parameter: numbers have a prior from the data",
-    "covars_weight": "no such parameter: numbers have a prior from the data",
-    "min_covar": "no such parameter: numbers have a prior from the data",
-    "tol": "no such parameter: EM ends at a gain of 1e-6 per step, or at n_iter",
-    "params": "no such parameter: all are estimated",
-    "init_params": "no such parameter: n_init starts are compared, or fit(X, "
-    "start=model) begins with the parameters of a model",
-    "implementation": "no such parameter: probabilities are scaled",
-}
-"""Counterparts of hmmlearn's parameters."""
 
 
 class HiddenMarkovModel(Estimator):
@@ -182,15 +163,6 @@ class HiddenMarkovModel(Estimator):
         "verbose": ["verbose"],
         "random_state": "no_validation",
     }
-
-    def __new__(cls, *args: Any, **settings: Any) -> Self:
-        """Raise an error that explains a parameter of hmmlearn."""
-        for name in settings.keys() & NAMES_IN_HMMLEARN.keys():
-            raise InputError(
-                f"{name} is a parameter of hmmlearn; HiddenMarkovModel has "
-                f"{NAMES_IN_HMMLEARN[name]}."
-            )
-        return super().__new__(cls)
 
     def __init__(
         self,
