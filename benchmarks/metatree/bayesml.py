@@ -46,8 +46,8 @@ def ours_one_by_one(structure, X, y):
     """As ``ours_in_turn``, with a call from Python for every row."""
     tree = MetaTree(structure, BernoulliBeta(), 0.5)
     begin = time.process_time()
-    for row, value in zip(X, y):
-        tree.update_one(row, value)
+    for i in range(len(y)):
+        tree.update_stream(X[i : i + 1], y[i : i + 1])
     g = tree.posterior().g
     return time.process_time() - begin, g
 

@@ -104,14 +104,14 @@ def meta_stream(X, y, n_classes):
 
 
 def meta_rows(X, y, n_classes):
-    """A call of encode, predictive and update_one for every row."""
+    """A call of encode, predictive and update_stream for every row."""
     begin = time.process_time()
     tree = learned(X[:N_FIRST], y[:N_FIRST], n_classes)
     said = np.empty((len(y) - N_FIRST, n_classes))
     for i in range(N_FIRST, len(y)):
         codes = tree.structure.encode(X[i : i + 1])
         said[i - N_FIRST] = tree.predictive(codes).probabilities()[0]
-        tree.update_one(codes[0], y[i])
+        tree.update_stream(codes, y[i : i + 1])
     return said, time.process_time() - begin
 
 

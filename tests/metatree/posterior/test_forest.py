@@ -254,7 +254,7 @@ def test_meta_trees_are_those_of_now(wine, forest):
     before = model.meta_trees_
     assert model.meta_trees_ is before
     assert before[0].weight == 60
-    before[1].update_one(before[1].structure.encode(X[:1])[0], 0)
+    before[1].update_stream(before[1].structure.encode(X[:1]), [0])
     model.partial_fit(X[60:], y[60:])
     assert before[0].weight == 60
     assert [tree.weight for tree in model.meta_trees_] == [len(y)] * 8

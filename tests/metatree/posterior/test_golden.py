@@ -105,7 +105,7 @@ def test_one_row_after_the_other():
     for x, y, expected in zip(case["X"], case["y"], case["prequential_prob"]):
         before = tree.predictive([x]).probabilities()[0, y]
         close(before, expected)
-        close(np.exp(tree.update_one(x, y)), expected)
+        close(np.exp(tree.update_stream([x], [y])), [expected])
     close(tree.posterior().g[:7], case["g_posterior"])
     close(tree.log_evidence, case["log_marginal_likelihood"])
 

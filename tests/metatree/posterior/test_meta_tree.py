@@ -191,8 +191,8 @@ def test_one_by_one_is_the_batch(seed, data):
     stream.update(*rows.part(slice(0, start)))
     before = stream.log_evidence
     densities = []
-    for codes, y, _, x in (rows.part(i) for i in range(start, len(rows.y))):
-        densities.append(stream.update_one(codes, y, x))
+    for codes, y, _, x in (rows.part([i]) for i in range(start, len(rows.y))):
+        densities += stream.update_stream(codes, y, x).tolist()
     held = stream.posterior()
     fresh = compute_posterior(STRUCTURE, MODELS[name], stream.g, stream.own)
     assert np.array_equal(stream.own[:, 0], batch.own[:, 0])
@@ -270,8 +270,8 @@ def test_a_posterior_that_was_handed_out_does_not_change(name):
     tree = MetaTree(STRUCTURE, MODELS[name]).update(*rows.part(slice(0, 10)))
     posterior = tree.posterior()
     known = [a.copy() for a in (posterior.own, posterior.total, posterior.log_q)]
-    codes, y, _, x = rows.part(10)
-    tree.update_one(codes, y, x)
+    codes, y, _, x = rows.part([10])
+    tree.update_stream(codes, y, x)
     second = tree.posterior()
     own = second.own.copy()
     tree.update(*rows.part(slice(11, 20)))
@@ -434,7 +434,7 @@ def test_a_small_weight_may_carry_the_density_of_a_row():
     found = tree.predictive([[0]]).log_density([40.0])[0]
     leaf, total = tree.model, tree.posterior().total
     assert found > 5.0 + leaf.log_density(total[1], 40.0)
-    assert found == pytest.approx(tree.update_one([0], 40.0), rel=1e-9)
+    assert found == pytest.approx(tree.update_stream([[0]], [40.0])[0], rel=1e-9)
 
 
 def test_the_last_of_very_many_rows_stays():
@@ -484,7 +484,7 @@ def test_pickle(name):
 
 def test_a_tree_of_one_leaf():
     tree = MetaTree(given_tree([-1], n_values=2, n_features=1), BernoulliBeta())
-    tree.update([[0], [5]], [1, 1]).update_one([0], 0)
+    tree.update([[0], [5]], [1, 1]).update_stream([[0]], [0])
     assert tree.posterior().map_tree().leaves.tolist() == [0]
     assert tree.predictive([[1]]).mean()[0] == pytest.approx(2.5 / 4)
 

@@ -343,23 +343,6 @@ class MetaTree:
         self.put(self.model.remove(state.own, gone, most), rows, most=most)
         return self
 
-    def update_one(self, codes: Any, y: float, x: Any = None) -> float:
-        """Learn one row by Proposition 1, which changes only the nodes on its path.
-
-        Parameters
-        ----------
-        codes : array-like of int of shape (n_features,)
-        y : float
-        x : array-like of shape (n_columns,), optional
-
-        Returns
-        -------
-        float
-            Log density of the row given all rows before.
-        """
-        x = None if x is None else np.asarray(x)[None]
-        return float(self.update_stream(np.asarray(codes)[None], [y], x)[0])
-
     def update_stream(self, codes: Any, y: Any, x: Any = None) -> np.ndarray:
         """Learn rows one after the other by Proposition 1.
 
