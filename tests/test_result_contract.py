@@ -165,7 +165,7 @@ def forest_rules():
 
 def all_classes():
     modules = [cw, *(import_module(f"clearwood.{name}") for name in cw._SUBMODULES)]
-    named = {getattr(m, name) for m in modules for name in getattr(m, "__all__", ())}
+    named = [getattr(m, name) for m in modules for name in getattr(m, "__all__", ())]
     return {one for one in named if inspect.isclass(one)}
 
 
