@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.wording import refuses, warns
@@ -19,8 +20,8 @@ from clearwood.exceptions import InputError, LostDigitsWarning
 from clearwood.metatree import (
     ExponentialGamma,
     LinearRegressionNormalGamma,
+    from_ensemble_tree,
     from_sklearn_tree,
-    grow_cart,
 )
 from clearwood.metatree.growing.cart import (
     centre_and_unit,
@@ -195,14 +196,19 @@ def test_a_failed_fit_leaves_the_parameters(kind, error, monkeypatch):
     assert model.get_params() == expected
 
 
+def structure_of(model, X, y, classes=None):
+    space, weight = FeatureSpace.numeric(X.shape[1]), np.ones(len(y))
+    return from_ensemble_tree(grow_ensemble(X, space, y, weight, model, classes))
+
+
 @pytest.mark.parametrize("unit", [2.0**-1070, 2.0**-540, 1e-160, 1e160, 2.0**1000])
 def test_units_of_which_there_is_no_square(unit):
     X, y, _ = table()
     y = np.round(4 * y) * unit  # few digits: the smallest numbers have no more
 
     def grown(y, **limits):
-        settings = {"max_depth": 4, "random_state": 0, **limits}
-        return grow_cart(X, y, task="regression", **settings)
+        model = DecisionTreeRegressor(max_depth=4, random_state=0, **limits)
+        return structure_of(model, X, y)
 
     found, expected = grown(y), grown(y / unit)
     assert found.same_as(expected)
@@ -213,11 +219,13 @@ def test_units_of_which_there_is_no_square(unit):
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_the_same_tree_as_scikit_learn_grows(task):
-    kinds = {"classification": DecisionTreeClassifier}
     X, y, _ = table()
-    y = np.where(y > 0, "a", "b") if task in kinds else y
-    itself = kinds.get(task, DecisionTreeRegressor)(random_state=0).fit(X, y)
-    grown = grow_cart(X, y, task=task, random_state=0)
+    model, classes = DecisionTreeRegressor(random_state=0), None
+    if task == "classification":
+        model, classes = DecisionTreeClassifier(random_state=0), np.array(["a", "b"])
+        y = (y > 0).astype(int)
+    grown = structure_of(clone(model), X, y, classes)
+    itself = model.fit(X, y)
     assert grown.same_as(from_sklearn_tree(itself))
     np.testing.assert_array_equal(grown.original, from_sklearn_tree(itself).original)
 

@@ -29,7 +29,6 @@ from clearwood.metatree.forest_estimators import (
     MetaForestClassifier,
     MetaForestRegressor,
 )
-from clearwood.metatree.growing.cart import grow_cart
 from clearwood.metatree.growing.from_ensemble import (
     from_ensemble_tree,
     from_sklearn_tree,
@@ -87,7 +86,6 @@ __all__ = [
     "from_ensemble_tree",
     "from_sklearn_tree",
     "given",
-    "grow_cart",
     "map_tree",
     "predict_at",
     "read_tree",

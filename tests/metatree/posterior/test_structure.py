@@ -17,7 +17,6 @@ from clearwood.metatree import (
     from_ensemble_tree,
     from_sklearn_tree,
     given,
-    grow_cart,
 )
 from clearwood.rules import FeatureBins, FeatureSpace
 
@@ -205,18 +204,6 @@ def test_what_is_asked_is_what_inner_nodes_ask():
 
 def test_records_cannot_be_changed():
     assert changeable("metatree") == []
-
-
-def test_grow_cart():
-    X, y = table()
-    structure = grow_cart(X, y, max_depth=3, random_state=0)
-    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
-    ends = structure.route(structure.encode(X))
-    assert np.array_equal(structure.original[ends], model.apply(X))
-    values = grow_cart(X, X[:, 0], task="regression", max_leaf_nodes=5)
-    assert values.is_leaf.sum() == 5
-    with refuses(InputError):
-        grow_cart(X, y, task="ranking")
 
 
 def test_shards_need_the_same_questions():

@@ -19,13 +19,10 @@ import numpy as np
 from clearwood._kernels.metatree_growing import neighbours
 from clearwood._numeric import category_ranks
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.columns.schema import features_of
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.read import read_trees
 from clearwood.exceptions import InputError
-from clearwood.metatree.growing.from_ensemble import from_ensemble_tree
-from clearwood.metatree.posterior.structure import Structure
 
 FAR = 2.0**10
 """Targets whose size exceeds their range by this factor are centred first."""
@@ -41,52 +38,6 @@ OF_IMPURITY = ("min_impurity_decrease", "ccp_alpha")
 
 SQUARED = ("squared_error", "friedman_mse")
 """Criteria whose impurities are in squared units of the target."""
-
-
-def grow_cart(
-    X: Any,
-    y: Any,
-    *,
-    task: str = "classification",
-    sample_weight: Any = None,
-    random_state: Any = None,
-    **settings: Any,
-) -> Structure:
-    """Structure of a CART grown by scikit-learn.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_rows, n_features)
-    y : array-like of shape (n_rows,)
-    task : {"classification", "regression"}
-    sample_weight : array-like of shape (n_rows,), optional
-    random_state : int or RandomState, optional
-        Orders the features, which decides between equally good splits.
-    **settings
-        Parameters of ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``, such as
-        ``max_depth``.
-
-    Returns
-    -------
-    Structure
-    """
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-    kinds = {
-        "classification": DecisionTreeClassifier,
-        "regression": DecisionTreeRegressor,
-    }
-    if task not in kinds:
-        raise InputError(f"task must be one of {sorted(kinds)}, found {task!r}.")
-    model = kinds[task](random_state=random_state, **settings)
-    classes = None
-    y = np.asarray(y)
-    if task == "classification":
-        classes, y = np.unique(y, return_inverse=True)
-    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
-    features = features_of(np.asarray(X), weight > 0)
-    ensemble = grow_ensemble(features.encode(X), features, y, weight, model, classes)
-    return from_ensemble_tree(ensemble)
 
 
 def grow_ensemble(

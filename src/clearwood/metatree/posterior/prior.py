@@ -180,9 +180,11 @@ def effective_questions(
     --------
     Five cuts of the first feature, and another feature that varies:
 
-    >>> from clearwood.metatree import grow_cart
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from clearwood.metatree import from_sklearn_tree
     >>> X = np.array([[0.0, 7], [1, 7], [2, 7], [3, 8], [4, 8], [5, 8], [5, 8]])
-    >>> tree = grow_cart(X, [0, 0, 1, 1, 1, 1, 1])
+    >>> cart = DecisionTreeClassifier(random_state=0).fit(X, [0, 0, 1, 1, 1, 1, 1])
+    >>> tree = from_sklearn_tree(cart)
     >>> (effective_questions(tree, X, tree.route(tree.encode(X))) ** 2).round(9)
     array([20.,  1.,  4.])
     """
