@@ -11,21 +11,21 @@ from benchmarks._data import LEFT_OUT, SHARED
 
 UCI = SHARED / "uci"
 FIGURE_3 = pd.read_csv(Path(__file__).with_name("figure_3.csv"), index_col="data")
-"""The thesis' accuracies in percent: from ``mofn_3_7_10`` on by a split of its own,
+"""The thesis' accuracies in percent: from ``mofn_3_7_10`` on with its own split,
 otherwise by cross-validation."""
 THESIS = (
     "breast", "corral", "crx", "flare", "glass2", "heart", "hepatitis", "iris",
     "lymphography", "pima", "vote", "mofn_3_7_10", "waveform21", "chess",
     "shuttle_small", "satimage", "arcene", "madelon", "letter",
 )  # fmt: skip
-"""The sets of Figure 3 that are there."""
+"""The available sets of Figure 3."""
 SPLIT = THESIS[11:]
 PARTIAL = {"ad_998": "998 of 3,264 rows", "isolet_1560": "1,560 of 7,797 rows"}
-"""Sets of which a part is there: accuracies are not those of the thesis' rows."""
+"""Sets of which only a part is available, so that accuracies differ from the thesis."""
 FILES = {"shuttle_small": "shuttle", "arcene_cv": "arcene"}
 
 AVERAGE = {"calibration": None, "binning": "mdlp"}
-"""The average over graphs as it is, on the levels of its rivals."""
+"""The average over graphs without calibration, on the levels of the rivals."""
 SETTINGS = {
     "default": {},
     "thesis": AVERAGE | {"prior": "paper"},
@@ -35,14 +35,15 @@ SETTINGS = {
     "thesis, Dirichlet means": AVERAGE | {"prior": "paper", "smoothing": "dirichlet"},
     "thesis, lambda_y = 2": AVERAGE | {"prior": "paper", "lambda_y": 2.0},
 }
-"""What of ours is compared. With two classes, an edge in the signal costs the same
-under *thesis* and *balanced, lambda_x = 2*; in the latter all others cost as much."""
+"""Compared settings of ours. With two classes, an edge in the signal has the same
+cost with *thesis* and *balanced, lambda_x = 2*; in the latter all other edges have
+it too."""
 
 N_FOLDS = 5
 
 
 class Fold(NamedTuple):
-    """Rows to learn and rows to predict."""
+    """Training and test rows."""
 
     X: pd.DataFrame
     y: np.ndarray
@@ -52,7 +53,7 @@ class Fold(NamedTuple):
 
 @lru_cache(maxsize=2)
 def folds(name, folder=UCI):
-    """The split of the thesis, or five folds; rows with missing cells left out.
+    """The split of the thesis, or five folds; rows with missing cells omitted.
 
     The target of a CSV file is its column of that name, otherwise the last one.
     """
@@ -64,7 +65,7 @@ def folds(name, folder=UCI):
     if has_split:
         split = pd.read_csv(UCI / "splits.csv.gz")
         split = split[split.dataset == name]
-        # Of shuttle's classes one is in no row of its sample.
+        # One of shuttle's classes is in no row of its sample.
         frame = frame.iloc[split.row]
     else:
         frame = frame.dropna(ignore_index=True)
@@ -79,10 +80,10 @@ def folds(name, folder=UCI):
 
 
 def binned(fold, keep_all=False):
-    """Levels of both parts, found on the rows to learn; unseen ones become the first.
+    """Levels of both parts, found on training rows; unknown ones become the first.
 
-    Columns with one level are left out, but for one where there is no other, or all
-    where they are kept.
+    Columns with one level are omitted, except if ``keep_all``, or the first one if
+    there are no others.
     """
     from clearwood.discretize import LevelCoder
 
@@ -97,7 +98,7 @@ def binned(fold, keep_all=False):
 
 
 def ours(fold, setting):
-    """Our estimator, which bins by itself."""
+    """Our estimator, with its own binning."""
     from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier as Make
 
     model = Make(random_state=0, **SETTINGS[setting]).fit(fold.X, fold.y)
@@ -105,9 +106,9 @@ def ours(fold, setting):
 
 
 def score(probability, y_test):
-    """Accuracy and mean log loss, in which no probability is below 1e-15.
+    """Accuracy and mean log loss, with probabilities of at least 1e-15.
 
-    Classes alone, as those of an SVM, have no log loss.
+    Without probabilities, as for an SVM, there is no log loss.
     """
     if (probability.max(axis=1) == 1.0).all():
         right = probability.argmax(axis=1) == y_test
@@ -120,13 +121,13 @@ def score(probability, y_test):
 
 
 def problem_of(X, y, prior, **costs):
-    """What the samplers start from; constant columns set aside."""
+    """The input of the samplers, without constant columns."""
     from clearwood.sbfc import scores
     from clearwood.sbfc.samplers import GraphProblem
 
     X, n_columns = np.asarray(X), np.shape(X)[1]
     X = X[:, X.min(axis=0) != X.max(axis=0)]
-    # Values are levels as they are.
+    # Values are levels.
     found = [np.unique(column, return_inverse=True) for column in X.T]
     levels = np.array([len(values) for values, _ in found])
     codes = np.column_stack([codes for _, codes in found])

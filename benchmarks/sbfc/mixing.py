@@ -1,4 +1,4 @@
-"""Do the chains find the posterior, and agree, where it cannot be summed?
+"""Do chains converge where the posterior cannot be summed exactly?
 
 Usage: python -m benchmarks.sbfc.mixing [--quick] [--fresh]
 """
@@ -21,43 +21,43 @@ TRUE = (
     29, 49, 65, 106, 129, 154, 242, 282, 319, 337, 339, 379, 434, 443, 452, 454, 456,
     473, 476, 494,
 )  # fmt: skip
-"""The features that make madelon's classes; the first column is number 1."""
+"""The relevant features of madelon; the first column is number 1."""
 BEST = -588_872.71
-"""Log posterior of madelon to reach; the R package ended at -589,027 and
+"""Target log posterior of madelon; the R package ended at -589,027 and
 -588,906."""
 LONG = 20_000
 LIKELIEST = 100
-"""Sets of a chain in which the best graph is looked for."""
+"""Number of sets of a chain among which the best graph is searched."""
 
 IN_WORDS = """\
-- **corral-100**: 500 draws of each of four chains give signal probabilities to about \
-1e-6 or better; as many of the thesis' moves, which take longer, to 4e-3. The goal was \
-1e-3.
-- **madelon**: every run, none of which has seen the spanning forest, finds the graph \
-of -588,872.70 in every chain and all 20 features with probability 1; R-hat is below \
-1.01. The R package's two seeds ended at -589,027 and -588,906. Chains of moves \
+- **corral-100**: 500 draws of each of four chains estimate signal probabilities to \
+about 1e-6 or better; as many draws of the thesis' moves, which take longer, to 4e-3. \
+The target was 1e-3.
+- **madelon**: every run, none of which starts from the spanning forest, finds the \
+graph of -588,872.70 in every chain and all 20 features with probability 1; R-hat is \
+below 1.01. The R package's two seeds ended at -589,027 and -588,906. Chains of moves \
 find the same features, and one of them the same graph, but their log posteriors do \
 not agree.
-- **arcene**, binned by MDLP, ties too many features together for sums over forests. \
+- **arcene**, binned by MDLP, has too many dependent features for sums over forests. \
 The thesis' moves do not mix: after 30,000 of them for each chain, R-hat of the log \
 posterior is 1.83, and chains end in graphs whose log posteriors differ by hundreds. \
-Exchanges of edges, with which `fit` samples such data by default, mix: R-hat is at \
-most 1.004 for log posterior and size, 1.015 for features and 1.017 for edges, after 2 \
-to 7 minutes, and the best graph is better by more than 1,600 nats. In **halves** some \
-17 million of the edges matter: exchanges had not converged after 25 minutes, moves \
-end in graphs that differ by thousands, and `fit` warns of it.
+Exchanges of edges, the default of `fit` for such data, mix: R-hat is at most 1.004 \
+for log posterior and size, 1.015 for features and 1.017 for edges, after 2 to 7 \
+minutes, and the best graph is better by more than 1,600 nats. With **halves** some 17 \
+million edges have non-negligible weight: exchanges had not converged after 25 \
+minutes, moves end in graphs that differ by thousands, and `fit` issues a warning.
 """
 
 NOTES = """\
 Four chains, 100 steps of warm-up. A draw of *collapsed* is a sweep over all features \
-and clusters with forests summed out; all its chains here start from random sets of \
+and clusters with forests summed out; here all its chains start from random sets of \
 features, none from the spanning forest. A draw of *original* is 50 iterations of the \
-thesis' moves. *exchange* is what `fit` does by default with arcene: exchanges of \
-edges, and chains that are continued until their effective sample size is 400. R-hat \
-is split and rank-normalised, over all four chains; of features, and of the 100 least \
-certain edges, it is the largest. *Probabilities apart* is the largest difference of a \
-signal probability between two chains. Seconds are CPU time, scores of pairs \
-included. Log posteriors lack the constants of the prior and of the classes."""
+thesis' moves. *exchange* is the default of `fit` for arcene: exchanges of edges, in \
+chains that are continued until their effective sample size is 400. R-hat is split and \
+rank-normalized, over all four chains; for features, and for the 100 least certain \
+edges, it is the maximum. *Difference of probabilities* is the largest difference of a \
+signal probability between two chains. Seconds are CPU time, including scores of \
+pairs. Log posteriors omit the constants of the prior and of the classes."""
 
 
 def main():
@@ -77,7 +77,7 @@ def main():
         for prior in ("paper", "balanced"):
             for part in PARTS[2:]:
                 cases[part, prior, "original", 500, 0] = chains_of
-            # In halves, 17 million of its edges matter: not done after 25 minutes.
+            # Halves are omitted: with 17 million edges not finished after 25 minutes.
             cases["arcene, MDLP", prior, "exchange", 500, 0] = chains_of
     study.run(
         {key: partial(function, *key) for key, function in cases.items()},
@@ -91,7 +91,7 @@ def main():
 
 @lru_cache(maxsize=1)
 def problem(part, prior):
-    """The data of a part, and the CPU seconds that scores of pairs took."""
+    """The data of a part, and the CPU seconds of scores of pairs."""
     X, y = data_of(part)
     begin = time.process_time()
     found = problem_of(X, y, prior)
@@ -154,12 +154,12 @@ def drawn(part, prior, sampler, draws, seed):
 
 @lru_cache(maxsize=2)
 def long_run(prior):
-    """Signal probabilities of corral-100, by four long chains of another seed."""
+    """Signal probabilities of corral-100, from four long chains with another seed."""
     return drawn("corral-100", prior, "collapsed", LONG, 12345).signal
 
 
 def corral(part, prior, sampler, draws, seed):
-    """The same as of other parts, and the distance to the long run."""
+    """As for other parts, with the distance to the long run."""
     (row,) = chains_of(part, prior, sampler, draws, seed)
     exact = long_run(prior)
     found = drawn(part, prior, sampler, draws, seed).signal
@@ -167,7 +167,7 @@ def corral(part, prior, sampler, draws, seed):
 
 
 def chains_of(part, prior, sampler, draws, seed):
-    """How well chains agree, and the best graph that they have met."""
+    """Agreement of chains, and their best graph."""
     from clearwood.sampling.diagnostics import diagnose
 
     found = drawn(part, prior, sampler, draws, seed)
@@ -186,7 +186,7 @@ def chains_of(part, prior, sampler, draws, seed):
             "rhat_edge": float(np.max(edge, initial=1.0)),
             "ess_log": diagnose(log).ess,
             "apart": float((share.max(axis=0) - share.min(axis=0)).max()),
-            # More digits than other numbers have in a file.
+            # More digits than other numbers in the file.
             "best_worst_chain": f"{min(best):.2f}",
             "best": f"{max(best):.2f}",
             "n_signal": float(found.signal.sum()),
@@ -198,7 +198,7 @@ def chains_of(part, prior, sampler, draws, seed):
 
 
 def least_of_true(part, signal):
-    """Least probability of madelon's true features."""
+    """Smallest signal probability of madelon's true features."""
     if part != "madelon":
         return np.nan
     X, _ = data_of(part)
@@ -207,8 +207,8 @@ def least_of_true(part, signal):
 
 
 def best_of_chains(part, prior, sampler, chains):
-    """Log posterior of the best graph in sight of each chain: of its likeliest sets
-    the best forests, or the best that it has drawn."""
+    """Log posterior of the best graph of each chain: the best forests of its most
+    probable sets, or its best draw."""
     from clearwood.sbfc.graphs import best_graph, log_posterior
 
     if sampler != "collapsed":
@@ -230,11 +230,11 @@ def write_tables(study):
     for part in [name for name in PARTS if name in set(frame.part)]:
         own = frame[frame.part == part]
         parts += [f"## {part}", table_of(own, part)]
-    study.write_markdown("Chains of Bayesian forests: do they agree?", *parts)
+    study.write_markdown("Convergence of chains of Bayesian forests", *parts)
 
 
 def table_of(frame, part):
-    """One line per prior, sampler and length; the worst of all seeds."""
+    """One row per prior, sampler and length; the worst of all seeds."""
     rows = []
     for key, own in frame.groupby(["prior", "sampler", "draws"], sort=False):
         rows.append(
@@ -259,13 +259,14 @@ def table_of(frame, part):
         if part == "corral-100":
             rows[-1].append(f"{own.rmse.mean():.1e} ({own.rmse.max():.1e})")
     head = ["prior", "sampler", "draws", "runs", "R-hat, log", "R-hat, size",
-            "R-hat, features", "R-hat, edges", "ESS, log", "probabilities apart",
+            "R-hat, features", "R-hat, edges", "ESS, log", "difference of "
+            "probabilities",
             "best graph, worst chain", "best graph", "signal features",
             "seconds"]  # fmt: skip
     if part == "madelon":
-        head.append("least probability of the 20")
+        head.append("smallest probability of the 20")
     if part == "corral-100":
-        head.append("RMSE: mean (largest)")
+        head.append("RMSE: mean (maximum)")
     return markdown_table(head, rows)
 
 

@@ -1,4 +1,4 @@
-"""Which features rank first: signal probabilities beside forest, lasso and BART.
+"""Feature rankings by signal probability, random forest, lasso and BART.
 
     python -m benchmarks.sbfc.rankings [--quick] [--fresh] [--tables]
 
@@ -27,37 +27,36 @@ SETS = {
     "heart, levels of the thesis": ("heart_mdlp", None, ()),
     "madelon, levels of the thesis": ("madelon_sbfc", None, tuple(j - 1 for j in TRUE)),
 }
-"""File, number of columns, and the features that are known to matter."""
+"""File, number of columns, and the relevant features, if known."""
 QUICK = ("corral", "heart")
 MOST_NAMED = 10
 
 NOTES = """\
 All rows of each set, on the same levels (see `sbfc_accuracy.md`). *SBFC* is \
-`SelectiveBayesianForestClassifier`: signal probabilities under its default prior \
+`SelectiveBayesianForestClassifier`: signal probabilities with its default prior \
 (*balanced*) and that of the thesis. *Random forest* is the impurity importance of 500 \
-trees; *lasso* the largest penalty at which a level of the feature has a coefficient, \
-relative to that of the first feature; *BART* the share of splits, 200 trees, 500 \
-draws, levels together. \
-*Found* is the number of features that matter among as many that rank first, ties \
-counted by the order of columns; *average precision* is that of the ranking. *Above* \
-counts other features with a signal probability of at least 1/2. Seconds are of the \
-processor."""
+trees; *lasso* the largest penalty at which a level of the feature has a nonzero \
+coefficient, relative to that of the first feature; *BART* the share of splits, with \
+200 trees and 500 draws, summed over levels. *Found* is the number of relevant \
+features among as many that rank first, ties in the order of columns; *average \
+precision* is that of the ranking. *Above* is the number of other features with a \
+signal probability of at least 1/2. Times are CPU seconds."""
 
 
 IN_WORDS = """\
-- **corral**: signal probabilities under either prior, random forest and lasso rank \
-the five features that matter first, with 6, 100 and 1,000 features. With 100 the \
-next are noise21, noise16, noise79 and noise53, as in Figure 4f of the thesis: they \
-go with the class by chance. One of them has a signal probability above 1/2, and two \
-with 1,000 features.
+- **corral**: signal probabilities with either prior, random forest and lasso rank the \
+five relevant features first, with 6, 100 and 1,000 features. With 100 the next are \
+noise21, noise16, noise79 and noise53, as in Figure 4f of the thesis: they are \
+associated with the class by chance. One of them has a signal probability above 1/2, \
+and two with 1,000 features.
 - **BART** spreads its splits over the features of 200 trees: with 100 features \
-noise9 and the irrelevant one come before two that matter, and with 1,000 only two \
+noise9 and the irrelevant one precede two relevant ones, and with 1,000 only two \
 of the five are among the first ten. On heart it agrees least with the others.
 - **heart**: the first nine are the same for signal probabilities, forest and lasso, \
 and those of Figure 5c; their order differs.
-- Signal probabilities of all nine are above 0.95, so that they rank features by \
-evidence, which grows with rows, and not by the size of an effect; `level_odds` \
-gives that.
+- Signal probabilities of all nine are above 0.95: they rank features by evidence, \
+which grows with the number of rows, and not by effect size; `level_odds` \
+gives the latter.
 """
 
 
@@ -76,7 +75,7 @@ def signal(fold, prior):
 
 
 def of_levels(fold, score, together):
-    """From importances of one-hot columns to those of features."""
+    """Importances of features from those of one-hot columns."""
     codes, _, n_levels = binned(fold, keep_all=True)
     flags, _ = one_hot((codes, codes, n_levels), sparse_output=False)
     first = np.cumsum(np.append(0, np.where(n_levels > 2, n_levels, 1)))[:-1]
@@ -92,7 +91,7 @@ def forest(fold):
 
 
 def lasso(flags, y):
-    """The largest penalty at which each column has a coefficient; the largest is 1."""
+    """The largest penalty with a nonzero coefficient of each column, at most 1."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import l1_min_c
@@ -108,7 +107,7 @@ def lasso(flags, y):
 
 
 def bart(flags, y):
-    """Shares of the splits of all trees and draws."""
+    """Shares of splits, over all trees and draws."""
     forests = sampled_bart(flags, y).forest_container_mean
     counts = forests.get_overall_split_counts(flags.shape[1])
     return counts / counts.sum()
@@ -143,16 +142,16 @@ def rows_of(name, method):
 
 
 def main():
-    options = arguments(__doc__, tables="write the page and the picture only")
+    options = arguments(__doc__, tables="only write the page and the figure")
     study = Study("sbfc_rankings", ["data", "method"], options)
     sets = QUICK if options.quick else SETS
-    asked = {
+    wanted = {
         (name, method): partial(rows_of, name, method)
         for name in sets
         for method in METHODS
     }
     if not options.tables:
-        study.run(asked, warm=lambda: None)
+        study.run(wanted, warm=lambda: None)
     frame = study.frame()
     done = frame.groupby(["data", "method"], sort=False)
     picture = f"{study.csv.stem}.png"
@@ -160,17 +159,17 @@ def main():
     study.write_markdown(
         "Rankings of features",
         NOTES,
-        f"{len(done)} of {len(asked)} cases; the command runs the others.",
+        f"{len(done)} of {len(wanted)} cases; the command runs the others.",
         "## In words",
         IN_WORDS,
-        "## Features that matter",
+        "## Relevant features",
         found_table(frame),
         "## The first ten",
         first_table(frame),
         "## Agreement on heart",
         "Rank correlations.",
         agreement(frame[frame["data"] == "heart"]),
-        f"![Scores of all features, those that matter in blue]({picture})",
+        f"![Scores of all features, relevant ones in blue]({picture})",
     )
 
 
@@ -205,7 +204,7 @@ def first_table(frame):
             for one in first.itertuples()
         ]
         rows.append([name, method, ", ".join(named)])
-    return markdown_table(["data", "method", "first (those that matter bold)"], rows)
+    return markdown_table(["data", "method", "first (relevant ones bold)"], rows)
 
 
 def agreement(frame):

@@ -1,14 +1,14 @@
 """The methods that the thesis compares Bayesian forests with (its Figure 3).
 
-Each takes a fold and its levels (codes to train, codes to test, numbers of levels) and
-returns probabilities of the classes of the test rows.
+Each takes a fold and its levels (training codes, test codes, numbers of levels) and
+returns class probabilities of the test rows.
 """
 
 import numpy as np
 from scipy.special import softmax
 
 MOST_FOR_TAN = 2000
-"""Features; beyond, a table of all pairs of levels fits no memory."""
+"""Maximum number of features, for the memory of tables of all pairs of levels."""
 
 MOST_CLASSES = {"BART": 2, "lasso": 3}
 """Probit BART is for two classes; with more than three, the lasso takes too long."""
@@ -30,7 +30,7 @@ def random_forest(fold, levels):
 
 
 def cart(fold, levels):
-    """Cost-complexity pruning, its cost chosen by cross-validation."""
+    """Cost-complexity pruning chosen by cross-validation."""
     from sklearn.model_selection import GridSearchCV
     from sklearn.tree import DecisionTreeClassifier
 
@@ -43,7 +43,7 @@ def cart(fold, levels):
 
 
 def one_hot(levels, **settings):
-    """Both parts with a column of 0 and 1 for each level; one where there are two."""
+    """Both parts with one-hot levels; one column for binary features."""
     from sklearn.preprocessing import OneHotEncoder
 
     train, test, _ = levels
@@ -59,7 +59,7 @@ def logistic(fold, levels):
 
 
 def lasso(fold, levels):
-    """Logistic regression, its penalty chosen."""
+    """L1-penalized logistic regression, with the penalty chosen by cross-validation."""
     from sklearn.linear_model import LogisticRegressionCV
 
     train, test = one_hot(levels)
@@ -72,7 +72,7 @@ def lasso(fold, levels):
 
 
 def svm(fold, levels):
-    """Radial kernel with the settings of e1071; it has classes, no probabilities."""
+    """Radial kernel with the settings of e1071; classes without probabilities."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
@@ -83,7 +83,7 @@ def svm(fold, levels):
 
 
 def bart(fold, levels):
-    """200 trees as in BayesTree, from two classes on one-hot levels."""
+    """200 trees as in BayesTree, for two classes, on one-hot levels."""
     train, test = one_hot(levels, sparse_output=False)
     model = sampled_bart(train, fold.y)
     p = model.predict(test, terms="y_hat", scale="probability").mean(axis=1)
@@ -106,7 +106,7 @@ def sampled_bart(rows, y):
 
 
 def tan(fold, levels, added=1.0):
-    """Friedman, Geiger and Goldszmidt (1997); every cell has ``added`` rows more."""
+    """Friedman, Geiger and Goldszmidt (1997); with ``added`` pseudo-rows per cell."""
     from scipy.sparse.csgraph import breadth_first_order
 
     train, test, n_levels = levels
@@ -130,17 +130,17 @@ def tan(fold, levels, added=1.0):
 
 
 def tan_tree(codes, y, n_levels):
-    """The tree of the largest sum of mutual information, given the class."""
+    """The tree with the maximum sum of conditional mutual information."""
     from scipy.sparse.csgraph import minimum_spanning_tree
 
     information = mutual_information(codes, y, n_levels)
     inside = ~np.eye(len(information), dtype=bool)
-    # An edge without information is no missing edge.
+    # Zero information must not be read as a missing edge.
     return minimum_spanning_tree(-np.where(inside, information.clip(0) + 1e-9, 0.0))
 
 
 def mutual_information(codes, y, n_levels):
-    """Mutual information of every two features, given the class."""
+    """Mutual information of all pairs of features, given the class."""
     begin, rows = np.cumsum(n_levels) - n_levels, np.arange(len(codes))[:, None]
     flags = np.zeros((len(codes), int(n_levels.sum())))
     flags[rows, begin + codes] = 1.0
@@ -167,7 +167,7 @@ RIVALS = {
 
 
 def can_run(method, n_features, n_classes):
-    """Whether a method takes so many features and classes."""
+    """Whether a method supports these numbers of features and classes."""
     if method == "TAN" and n_features > MOST_FOR_TAN:
         return False
     return n_classes <= MOST_CLASSES.get(method, n_classes)

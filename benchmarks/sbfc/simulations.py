@@ -1,4 +1,4 @@
-"""Do both priors find the features and the clusters of the thesis' simulations?
+"""Features and clusters found by both priors in the thesis' simulations.
 
 Usage: python -m benchmarks.sbfc.simulations [--quick] [--fresh] [--tables]
 """
@@ -21,7 +21,7 @@ MAKERS = {
 }
 SIGNAL = {"cluster": range(7), "logistic": range(6), "noise": range(0)}
 TIED = {"cluster": range(7, 10), "logistic": range(6, 8), "noise": range(1, 8)}
-"""Features that tell the class, and those that depend on each other and do not."""
+"""Relevant features, and irrelevant ones that depend on each other."""
 REPEATS = {100: 5, 1000: 5, 10000: 1}
 OURS = (
     "default",
@@ -39,7 +39,7 @@ MOST = {
     "balanced, lambda_y = 2": 1000,
     "thesis, lambda_y = 2": 1000,
 }
-"""Features with which a setting is tried."""
+"""Numbers of features for a setting."""
 N_TRAIN, N_TEST = 500, 1000
 PRINTED = {
     "cluster": {
@@ -65,49 +65,50 @@ PRINTED = {
 FIGURES = {"cluster": 11, "logistic": 13, "noise": 14}
 
 IN_WORDS = """\
-- **Cluster**: both priors find all seven features and leave the noise cluster alone, \
-with any number of features; accuracy is 97 % (the thesis prints 93). Of the other \
-methods only BART gets beyond 65 %, with 100 features; with 1,000 it guesses, too.
-- **Logistic and noise: the thesis' prior calls tied noise signal**, nearly surely \
-with 1,000 features and more, as its author found. lambda_y = 2 does so less often, \
-but still a quarter to a half of the noise simulation's features. Under `"balanced"` \
-their mean probability is 0.001 and less.
-- **What that costs**: of the logistic simulation's signal `"balanced"` finds less \
-than half, the thesis' prior above four fifths: features that hang together there are \
-nearly copies of each other. Predictions with 100 and 1,000 features are none the \
-worse for it: log loss is a little better, accuracy about the same.
-- **Independent noise** passes one half under either prior in a feature or less of a \
-table, with 10,000 features in up to two; under lambda_y = 2 in none. `"balanced"` \
-with lambda_y = 2 called no noise of any kind signal, and predicts as well.
-- **BART** depends on where its chain starts. On the first table of *cluster* with 100 \
-features, its accuracy is 83 % where ten sweeps of grow-from-root precede the 100 of \
-the warm-up, 52 % where nothing does, and 63 % after a warm-up of 1,000, which is the \
-printed 62.8: from trees without splits it does not find interactions of features \
-that are irrelevant alone. The rival here starts with grow-from-root.
-- **CART**, its cost of complexity chosen by cross-validation, is 6 to 13 points more \
-accurate in the logistic simulation than is printed.
-- **Which default?** For reading, which is what the graph is for, `"balanced"`: it \
-called no tied noise signal. For probabilities of classes on small tables the thesis' \
-prior is a little better on most real sets (`sbfc_accuracy.md`: in the median by 0.010 \
-in log loss, and by nothing in accuracy). `"balanced"` with lambda_x = 2 has nearly \
-both, but takes far longer: six times with 100 features, and with 1,000 it was stopped \
-after a minute and a half.
+- **Cluster**: both priors find all seven features and exclude the noise cluster, with \
+any number of features; accuracy is 97 % (the thesis prints 93). Of the other methods \
+only BART exceeds 65 %, with 100 features; with 1,000 it is at chance level, too.
+- **Logistic and noise: the thesis' prior classifies dependent noise as signal**, with \
+near certainty from 1,000 features on, as its author found. With lambda_y = 2 it does \
+so less often, but still for a quarter to a half of the noise simulation's features. \
+With `"balanced"` their mean probability is at most 0.001.
+- **The cost of that**: of the logistic simulation's signal `"balanced"` finds less \
+than half, the thesis' prior more than four fifths: dependent features there are \
+nearly copies of each other. Predictions with 100 and 1,000 features are not affected: \
+log loss is slightly better, accuracy about the same.
+- **Independent noise** exceeds one half with either prior in one feature or fewer per \
+table, with 10,000 features in up to two; with lambda_y = 2 in none. `"balanced"` with \
+lambda_y = 2 classified no noise of any kind as signal, with equal accuracy.
+- **BART** depends on the start of its chain. On the first table of *cluster* with 100 \
+features, its accuracy is 83 % if ten sweeps of grow-from-root precede the warm-up of \
+100, 52 % without these, and 63 % after a warm-up of 1,000, which is the printed 62.8: \
+from trees without splits it does not find interactions of features without marginal \
+effects. The rival here starts with grow-from-root.
+- **CART**, with pruning chosen by cross-validation, is 6 to 13 points more accurate \
+in the logistic simulation than printed.
+- **Which default?** For interpretation, the purpose of the graph, `"balanced"`: it \
+classified no dependent noise as signal. For class probabilities on small tables the \
+thesis' prior is slightly better on most real sets (`sbfc_accuracy.md`: in the median \
+by 0.010 in log loss, and by nothing in accuracy). `"balanced"` with lambda_x = 2 has \
+nearly both advantages, but takes far longer: six times with 100 features, and with \
+1,000 it was stopped after a minute and a half.
 """
 
 NOTES = """\
-500 rows to learn, 1,000 to test, new ones each time. *Signal* are the features that \
-the class depends on; *tied noise* are features that depend on each other and not on \
-the class (cluster: 8-10; logistic: 7-8; noise: 2-8), *other noise* all others. The \
-first two columns are mean signal probabilities, the third is the number of other \
-noise features above one half. *lambda_y = 2* is what the thesis proposes against the \
-noise that the default prior lifts (its Figure 14). *lambda_x = 2* is tried with \
-100 features only: with 1,000, far more weak edges matter under it. Accuracy in the \
-noise simulation says nothing. Seconds are CPU time of fit and prediction, with \
-binning."""
+500 training and 1,000 test rows, drawn anew for each repetition. *Signal* are the \
+features on which the class depends; *dependent noise* are features that depend on \
+each other and not on the class (cluster: 8-10; logistic: 7-8; noise: 2-8), *other \
+noise* all others. The first two columns are mean signal probabilities, the third is \
+the number of other noise features above one half. *lambda_y = 2* is the thesis' \
+proposal against the noise that the default prior includes (its Figure 14). *lambda_x \
+= 2* is measured with 100 features only: with 1,000, it gives far more weak edges \
+non-negligible weight. The classes of the noise simulation are independent of the \
+features, so that its accuracy is not informative. Seconds are CPU time of fit and \
+prediction, with binning."""
 
 
 def main():
-    options = arguments(__doc__, tables="write the page and the pictures only")
+    options = arguments(__doc__, tables="only write the page and the figures")
     keys = ["data", "features", "repeat", "method"]
     study = Study("sbfc_simulations", keys, options)
     repeats = {100: 2, 1000: 1} if options.quick else REPEATS
@@ -132,28 +133,28 @@ def main():
 
 @lru_cache(maxsize=1)
 def drawn(data, d, repeat):
-    """Rows to learn and to test, classes from 0 on."""
+    """Training and test rows, with classes from 0 on."""
     X, y = MAKERS[data](N_TRAIN + N_TEST, d, random_state=repeat)
     y = y - y.min()
     return Fold(X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:])
 
 
 def rows_of(data, d, repeat, method):
-    """What one method says of one table."""
+    """Scores of one method on one table."""
     fold = drawn(data, d, repeat)
     blank = dict.fromkeys(("signal", "tied", "others", "rhat", "sampler"), "")
     begin = time.process_time()
     if method not in SETTINGS:
-        # Values are levels as they are.
+        # Values are levels.
         levels = fold.X - 1, fold.X_test - 1, np.full(d, fold.X.max())
-        said = RIVALS[method](fold, levels)
+        probability = RIVALS[method](fold, levels)
         taken = time.process_time() - begin
-        return [score(said, fold.y_test) | blank | {"seconds": taken}]
-    model, said = ours(fold, method)
+        return [score(probability, fold.y_test) | blank | {"seconds": taken}]
+    model, probability = ours(fold, method)
     taken = time.process_time() - begin
     p = model.inclusion_probability_
     return [
-        score(said, fold.y_test)
+        score(probability, fold.y_test)
         | {
             "signal": mean_of(p, SIGNAL[data]),
             "tied": mean_of(p, TIED[data]),
@@ -170,7 +171,7 @@ def mean_of(p, which):
 
 
 def inside(p, data):
-    """How many features of the clusters, noise or not, are above one half."""
+    """Number of features of the clusters, relevant or not, above one half."""
     return int((p[[*SIGNAL[data], *TIED[data]]] > 0.5).sum())
 
 
@@ -188,7 +189,7 @@ def write_tables(study):
 
 
 def table_of(frame, data):
-    """One line per number of features and method."""
+    """One row per number of features and method."""
     rows = []
     for (d, method), own in frame.groupby(["features", "method"], sort=False):
         ours = method in SETTINGS
@@ -210,13 +211,13 @@ def table_of(frame, data):
             ]
         )
     head = ["features", "method", "accuracy, %", "printed, %", "log loss",
-            "signal: mean p", "tied noise: mean p", "other noise > 0.5",
+            "signal: mean p", "dependent noise: mean p", "other noise > 0.5",
             "largest R-hat", "seconds"]  # fmt: skip
     return markdown_table(head, rows)
 
 
 def draw(data, sizes, path):
-    """Average graphs of the first draw, one line per prior."""
+    """Average graphs of the first table, one row per prior."""
     import matplotlib
 
     matplotlib.use("Agg")

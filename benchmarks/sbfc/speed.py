@@ -1,4 +1,4 @@
-"""What do Bayesian forests cost, beside plain counting, and how does it grow?
+"""CPU time of Bayesian forests in comparison with plain formulas, and its growth.
 
 Usage: python -m benchmarks.sbfc.speed [--quick] [--fresh]
 """
@@ -22,27 +22,27 @@ from benchmarks.sbfc.simulations import MAKERS
 PRIORS = ("paper", "balanced")
 STEPS = 10_000
 R_PACKAGE = "2-7 s"
-"""What the R package took for as many steps on this kind of data, on one core."""
+"""Time of the R package for as many steps on this kind of data, on one core."""
 COLUMNS = ("seconds", "scores", "rest", "plain", "memory")
 
 IN_WORDS = """\
-- **10,000 of the thesis' moves** take 0.06 to 0.09 s with 1,000 features, with the \
-scores of all pairs 0.26 to 0.27 s (the R package 2 to 7 s).
-- **A fit by default** takes about 1 s with 1,000 features, and 11 to 19 s and 0.6 GB \
-with 10,000, most of it for the scores of pairs. arcene, binned by MDLP, takes 137 to \
-213 s and up to 0.74 GB: its chains are continued until the effective sample sizes \
-are large enough. Binned in halves, some 17 million of its edges matter, and a fit \
-had not ended after 25 minutes.
-- **Beside plain formulas**: scores of pairs 8 to 29 times, sweeps 540 to 13,000 \
-times as fast, the more so the more features.
-- **Growth**: scores of pairs go with the square of the features and, from some \
-thousands on, with the rows; sweeps go with the features that edges tie, and do not \
-see the rows.
+- **10,000 of the thesis' moves** take 0.06 to 0.09 s with 1,000 features, and with \
+the scores of all pairs 0.26 to 0.27 s (the R package 2 to 7 s).
+- **A fit with default settings** takes about 1 s with 1,000 features, and 11 to 19 s \
+and 0.6 GB with 10,000, most of it for the scores of pairs. arcene, binned by MDLP, \
+takes 137 to 213 s and up to 0.74 GB: its chains are continued until the effective \
+sample sizes are large enough. With numeric features split at the median, some 17 \
+million edges have non-negligible weight, and a fit had not ended after 25 minutes.
+- **Relative to plain formulas**, scores of pairs are 8 to 29 times and sweeps 540 to \
+13,000 times as fast, with larger factors for more features.
+- **Growth**: the time of scores of pairs is quadratic in the number of features and, \
+from some thousands on, linear in the rows; that of sweeps grows with the number of \
+dependent features, and not with the rows.
 """
 
 NOTES = """\
-CPU seconds on one thread, after compilation. Memory is the peak of a fresh process, \
-in MB, Python and all libraries included."""
+CPU seconds on one thread. Memory is the peak of a fresh process in MB, including \
+Python and all libraries."""
 
 
 def main():
@@ -85,13 +85,13 @@ def table_of(data, n, d):
 
 
 def best_of(function, times=3):
-    """Least CPU seconds of some calls, and what the last gave."""
+    """Minimum CPU seconds of some calls, and the result of the last one."""
     taken = []
     for _ in range(times):
         begin = time.process_time()
-        said = function()
+        result = function()
         taken.append(time.process_time() - begin)
-    return min(taken), said
+    return min(taken), result
 
 
 def moves(data, prior, n, d):
@@ -111,7 +111,7 @@ def moves(data, prior, n, d):
 
 
 def fit(data, prior, n, d):
-    """The estimator by default, in a fresh process."""
+    """The estimator with default settings, in a fresh process."""
     return row(**in_fresh_process(measured_fit, data, prior, n, d))
 
 
@@ -133,17 +133,19 @@ def measured_fit(data, prior, n, d):
 
 
 def scores(data, prior, n, d):
-    """Scores of all pairs, beside counting each pair on its own."""
+    """Scores of all pairs, and the same by counting each pair separately."""
     X, y = table_of(data, n, d)
     ours, given = best_of(lambda: all_gains(X, y, prior))
     plain, table = best_of(lambda: counted_pairs(X, y), times=1)
-    gap = max(np.abs(a - b)[np.tri(d, k=-1) == 0].max() for a, b in zip(given, table))
-    assert gap < 1e-8, gap
+    difference = max(
+        np.abs(a - b)[np.tri(d, k=-1) == 0].max() for a, b in zip(given, table)
+    )
+    assert difference < 1e-8, difference
     return row(seconds=ours, plain=plain)
 
 
 def all_gains(X, y, prior):
-    """Of every pair, what an edge adds to the score, in noise and in signal."""
+    """Gain of the score by an edge for every pair, in noise and in signal."""
     given = problem_of(X, y, prior)
     return [upper(given.scores.gains(group)) for group in (0, 1)]
 
@@ -153,7 +155,7 @@ def upper(table):
 
 
 def counted_pairs(X, y, alpha=5.0):
-    """The same pair by pair, as the formula has it (2.3.1)."""
+    """The same pair by pair, by the formula (2.3.1)."""
     from scipy.special import gammaln
 
     d, levels = X.shape[1], int(X.max()) + 1
@@ -182,7 +184,7 @@ def counted_pairs(X, y, alpha=5.0):
 
 
 def sweeps(data, prior, n, d):
-    """A sweep over all features, beside two dense determinants for each."""
+    """A sweep over all features, and the same with two dense determinants for each."""
     from clearwood.sbfc.collapsed import SignalSampler
 
     X, y = table_of(data, n, d)
@@ -207,8 +209,8 @@ def sweeps(data, prior, n, d):
 
 
 def dense_sweep(weight, signal):
-    """What a sweep of single features costs with two determinants each; what it says
-    is not used, as weights are cut off for it."""
+    """A sweep of single features with two determinants each, for its time only: its
+    weights are truncated."""
     total = 0.0
     for j in range(len(signal)):
         for value in (True, False):
@@ -252,33 +254,34 @@ def write_tables(study):
         "## In words",
         IN_WORDS,
         "## The thesis' moves: one chain of 10,000 steps",
-        f"The R package took {R_PACKAGE} for as many, with its scores.",
+        f"The R package took {R_PACKAGE} for as many steps, with its scores.",
         markdown_table(
             ["data", "n", "d", "scores of pairs", "steps", "both"],
             [[r.data, r.n, r.d, r.scores, r.rest, r.seconds]
              for r in part("moves").itertuples()],
         ),
-        "## Fit by default",
+        "## Fit with default settings",
         "`SelectiveBayesianForestClassifier(prior=...).fit` on binned data: four "
-        "chains, continued until they have mixed. The thesis has 3,600 s for arcene.",
+        "chains, continued until they have converged. The thesis has 3,600 s for "
+        "arcene.",
         markdown_table(
             ["data", "prior", "n", "d", "sampler", "seconds", "memory, MB"],
             [[r.data, r.setting, r.n, r.d, r.sampler, r.seconds, r.memory]
              for r in part("fit").itertuples()],
         ),
-        "## Beside plain formulas",
+        "## Comparison with plain formulas",
         "Scores: NumPy's `bincount` and `gammaln` for each pair, both groups. Sweep: "
         "for each feature `slogdet` of both groups with it and without; ours also "
-        "moves clusters and branches. These data have few strong edges, which is what "
-        "its components live on.",
+        "moves clusters and branches. These data have few strong edges, on which the "
+        "time of ours depends.",
         markdown_table(
-            ["what", "n", "d", "ours, s", "plain, s", "times faster"],
+            ["computation", "n", "d", "ours, s", "plain, s", "ratio"],
             [[r.part.split()[1], r.n, r.d, r.seconds, r.plain, r.plain / r.seconds]
              for name in ("plain scores", "plain sweep")
              for r in part(name).itertuples()],
         ),
         "## Growth",
-        "Scores of all pairs; and sampler made, and one chain of 100 sweeps.",
+        "Scores of all pairs; and one chain of 100 sweeps, with its initialization.",
         markdown_table(
             ["n", "d", "scores of pairs", "100 sweeps"],
             [[r.n, r.d, r.scores, r.rest] for r in part("growth").itertuples()],

@@ -1,4 +1,4 @@
-"""Do chains of the thesis' moves reach one level of the log posterior?
+"""Convergence of chains of the thesis' moves: the log posterior.
 
 Usage: python -m benchmarks.sbfc.traces [--quick] [--fresh] [--tables]
 
@@ -21,8 +21,8 @@ SETS = {
     "australian": "crx", "chess": "chess", "corral": "corral", "heart": "heart",
     "mofn": "mofn_3_7_10",
 }  # fmt: skip
-"""Of figure 9: the file that has it. The rows of crx are those of australian, but for
-missing cells."""
+"""Files of the data sets of figure 9. The rows of crx are those of australian, except
+for missing cells."""
 FIGURES = {
     9: ("australian", "chess", "corral", "corral-100", "corral-1000", "heart",
         "madelon", "mofn"),
@@ -31,41 +31,42 @@ FIGURES = {
 }  # fmt: skip
 ITERATIONS, LONG = 10_000, 100_000
 LONGER = ("chess", "corral-100", "corral-1000", "madelon", "cluster-1000")
-"""What is tried with more iterations than the thesis'."""
+"""Data sets that are also run with more iterations than in the thesis."""
 
 CHAINS, SHOWN = 4, 200
-"""Chains, and states of each in a picture, evenly spaced."""
+"""Chains, and the number of states of each in a figure, evenly spaced."""
 PER_STEP = 50
 """Iterations of the sampler's step."""
 LEFT_OUT, BURNED = 0.1, 0.2
-"""Share of a chain that is not drawn, and of which nothing is counted."""
+"""Shares of a chain that are not plotted, and that are burn-in."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 
 ABOUT = """\
-The log posterior of the graph, up to a constant, in chains of the thesis' moves under
+The log posterior of the graph, up to a constant, in chains of the thesis' moves with
 its prior. Each chain starts without edges, with a random share of the features in the
-signal, and makes 10,000 iterations, with 10,000 features 100,000, as in the thesis; the
-first fifth is burn-in (left of the dashed line), the first tenth is not drawn, since it
-would hide all else. R-hat (split, rank-normalised) and effective sample size (ESS) are
-of the log posterior of four chains after the burn-in, *apart* is the difference between
-the largest and the smallest mean of a chain, in nats, and *within* the mean standard
-deviation of a chain. Rows are those of the first fold or of the thesis' own split, the
-simulations' are 500 new ones. Seconds are CPU time of all chains."""
+signal, and makes 10,000 iterations, with 10,000 features 100,000, as in the thesis. The
+first fifth is burn-in (left of the dashed line); the first tenth is not plotted, since
+its range would dominate. R-hat (split, rank-normalized) and effective sample size (ESS)
+are those of the log posterior of four chains after the burn-in, *apart* is the
+difference between the largest and the smallest mean of a chain, in nats, and *within*
+the mean standard deviation of a chain. Rows are those of the first fold or of the
+thesis' own split, those of simulations are 500 new ones. Seconds are CPU time of all
+chains."""
 
 IN_WORDS = """\
-- **Small sets mix**: australian, corral, heart, mofn and the simulations with 100 \
-features are at their level from the first states drawn, R-hat is 1.00. So are \
-logistic-1000 and, after the burn-in, logistic-10000.
-- **On chess and madelon every chain stays at a level of its own**, 85 to 101 nats \
-apart, while it moves by 2 to 16 nats within: each alone looks like a chain that has \
-converged, and the thesis shows one. Ten times as many iterations do not bring them \
-together (R-hat above 2).
-- **corral-1000 has not arrived** after 10,000 iterations, and its four chains \
-disagree after 100,000. corral-100 nearly agrees by then (R-hat 1.16).
-- **cluster-1000 and cluster-10000** rise in jumps, one chain of four after the \
-burn-in; with 100,000 iterations cluster-1000 agrees.
-- The default of the library sums the forests out and agrees on madelon and corral-100 \
-(`sbfc_mixing.md`); the moves of the thesis serve `preset="paper"` only."""
+- **Small sets mix**: on australian, corral, heart, mofn and the simulations with 100 \
+features chains are stationary from the first plotted states on, and R-hat is 1.00. So \
+are logistic-1000 and, after the burn-in, logistic-10000.
+- **On chess and madelon every chain stays at its own level**, 85 to 101 nats apart, \
+with a standard deviation within chains of 2 to 16 nats: each alone looks like a \
+converged chain, and the thesis shows one. Ten times as many iterations do not make \
+them agree (R-hat above 2).
+- **corral-1000 is not stationary** after 10,000 iterations, and its four chains \
+disagree after 100,000. corral-100 nearly converges by then (R-hat 1.16).
+- **cluster-1000 and cluster-10000** increase in jumps, one chain of four after the \
+burn-in; with 100,000 iterations the chains of cluster-1000 agree.
+- The default of the library sums out forests and converges on madelon and corral-100 \
+(`sbfc_mixing.md`); the moves of the thesis are used by `preset="paper"` only."""
 
 
 def data_named(name):
@@ -83,12 +84,12 @@ def data_named(name):
 
 
 def iterations_of(name):
-    """As in the thesis."""
+    """Number of iterations, as in the thesis."""
     return LONG if name.endswith("-10000") else ITERATIONS
 
 
 def chains(name, iterations):
-    """The log posterior of every chain, and whether they agree."""
+    """The log posterior of every chain, and their diagnostics."""
     from clearwood.sampling import run_chains
     from clearwood.sampling.diagnostics import diagnose
     from clearwood.sbfc.original import OriginalSampler
@@ -122,7 +123,7 @@ def rows_of(frame, name, iterations):
 
 
 def table_of(frame, panels):
-    """A line for each panel."""
+    """A row for each panel."""
     rows = []
     for name in panels:
         for iterations in sorted({iterations_of(name), LONG}):
@@ -169,7 +170,7 @@ def picture(frame, panels, path):
 
 
 def main():
-    options = arguments(__doc__, tables="only write the page and the pictures")
+    options = arguments(__doc__, tables="only write the page and the figures")
     study = Study("sbfc_traces", ["data", "iterations"], options)
     if not options.tables:
         wanted = [(n, iterations_of(n)) for panels in FIGURES.values() for n in panels]
