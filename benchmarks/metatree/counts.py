@@ -1,10 +1,11 @@
-"""How should the search-corrected prior count what the search chose among?
+"""How the search-corrected prior counts the questions among which the search selected.
 
 Usage: python -m benchmarks.metatree.counts [--quick] [--fresh]
 
-Asking on has the weight g / n. Counts n are compared on real sets, in one
-cross-validation, and on made ones: pure noise, and noise beside one true question.
-They are chosen on half of the real sets and confirmed on the others.
+The prior probability of a further split is reduced by the count n (weight g / n).
+Counts are compared on real sets, in one cross-validation, and on simulated ones: pure
+noise, and noise together with one true question. They are chosen on half of the real
+sets and confirmed on the others.
 """
 
 import itertools
@@ -37,7 +38,7 @@ GS = (0.5, 0.8)
 WORDS = {
     "features": "features that vary in the table",
     "local": "features that vary at the node",
-    "rows": "these, x root of rows less one",
+    "rows": "these, x root of rows minus one",
     "log": "local, sum of 1 + log2 of questions",
     "root": "local, sum of roots of questions",
     "all": "local, sum of questions",
@@ -49,7 +50,7 @@ WORDS = {
 }
 BASE = ("features", 0.5)
 LABELLED = ("heart", "crx", "chess", "letter", "autorisk", "autompg")
-"""Real sets whose columns of few whole numbers are taken as categories, too."""
+"""Real sets whose columns of few integers are also treated as categories."""
 MOST_LABELS = 30
 MADE = (
     "1 number", "10 numbers", "10 categories", "50 categories", "200 categories",
@@ -59,39 +60,39 @@ N_SEEDS = 20
 N_ROWS, N_TEST = 300, 1000
 
 IN_WORDS = """\
-- **Features alone are too few.** With them a tree is sure of its first question \
-where labels are by lot and there is one number, or 50 categories.
-- **What is taken: features that vary at the node, times the root of how many \
-questions there are about the feature that is asked.** Beside features alone the loss \
-is lower on 7 of the 8 sets where it was chosen and on 8 of the 11 others (equal on \
-one); where it is higher (breast, letter, autompg) it is by 0.016 at most. On noise \
-the root asks with a probability of about 0.1, and a true question is found beside it.
-- **All questions** keep noise out altogether, but prune too much on more than half \
-of the real sets. **Logarithms** do as well as the root on numbers, and fail with 50 \
-categories.
-- **Sets count, not places.** The search tries k - 1 sets of k categories, but in an \
-order that the target gave: with the root of k - 1 a tree is sure of noise. With the \
-root of the number of sets it is not, unless hardly two rows share a category (200 \
-categories of 300 rows). The number of sets itself keeps these out, too, but is worse \
-on five of six real sets where whole numbers were taken as categories.
-- **A sum over features** in place of the own one is about as good here; but the many \
-sets of one column of categories would count against questions about all others.
-- **Errors** of classes are fewer in the mean of the others, and more by 1 % of the \
-rows or more on heart, waveform21 and letter."""
+- **Features alone are too few.** With them a tree is certain of its first question
+  where labels are random and there is one number, or 50 categories.
+- **Selected: features that vary at the node, times the root of the number of questions
+  about the split feature.** Relative to features alone the loss is lower on 7 of the 8
+  sets where it was chosen and on 8 of the 11 others (equal on one); where it is higher
+  (breast, letter, autompg) it is by at most 0.016. On noise the root splits with a
+  probability of about 0.1, and a true question is found among noise.
+- **All questions** exclude noise entirely, but prune too much on more than half of the
+  real sets. **Logarithms** equal the root on numbers, and fail with 50 categories.
+- **Sets count, not places.** The search tries k - 1 sets of k categories, but in an
+  order given by the target: with the root of k - 1 a tree is certain of noise. With the
+  root of the number of sets it is not, unless hardly two rows share a category (200
+  categories of 300 rows). The number of sets itself excludes these, too, but is worse
+  on five of six real sets where integers were treated as categories.
+- **A sum over features** in place of the split feature is about as good here; but the
+  many sets of one column of categories would count against questions about all others.
+- **Errors** of classes are fewer in the mean of the others, and more by 1 % of the rows
+  or more on heart, waveform21 and letter."""
 
-NOTES = f"""*Questions* of a feature at a node are cuts between the distinct values \
-there, or the two-part sets of its k categories there, 2^(k-1) - 1; *places* are k - 1 \
-of these as well, as a search in the order of the target tries no more. Leaves and g \
-are the defaults otherwise. Losses (values: minus log density) and errors (values: \
-RMSE) are minus those of the first line, on the same set: below 0 is better. Chosen \
-on {", ".join(CHOSEN)}.
+NOTES = f"""\
+*Questions* of a feature at a node are cuts between the distinct values there, or the
+two-part sets of its k categories there, 2^(k-1) - 1; *places* are k - 1 of these as
+well, since a search in the order of the target tries no more. Leaves and g are the
+defaults otherwise. Losses (values: minus log density) and errors (values: RMSE) are
+differences from those of the first row, on the same set: below 0 is better. Chosen on
+{", ".join(CHOSEN)}.
 
-Made sets have {N_ROWS} rows, {N_SEEDS} of each kind. Labels or values are by lot on \
-the first five, so that the root should not ask, and no loss can be below 0.693 \
-(values: 1.419). On the last two, one question among three numbers and 50 categories \
-is true; the loss cannot be below 0.423 (values: 1.419).
+Simulated sets have {N_ROWS} rows, {N_SEEDS} of each kind. Labels or values are random
+on the first five, so that the root should not be split, and no loss can be below 0.693
+(values: 1.419). On the last two, one question among three numbers and 50 categories is
+true; the loss cannot be below 0.423 (values: 1.419).
 
-## In words
+## Summary
 
 {IN_WORDS}"""
 
@@ -129,8 +130,8 @@ def counts(structure, X, n_rows):
     features = np.full(structure.n_nodes, max((places[:, 0] > 0).sum(), 1))
 
     def own(values):
-        asked = np.maximum(structure.feature, 0)
-        return np.maximum(values[asked, np.arange(structure.n_nodes)], 1)
+        split = np.maximum(structure.feature, 0)
+        return np.maximum(values[split, np.arange(structure.n_nodes)], 1)
 
     def in_all(values):
         return np.maximum(values.sum(axis=0), 1)
@@ -189,7 +190,7 @@ def rows_of(name):
 
 
 def rows_of_labelled(name):
-    """The same with categories in place of few whole numbers."""
+    """The same with categories in place of few integers."""
     found = {}
     for fold in folds(name, 0):
         X, X_test = (labelled(rows, fold.X) for rows in (fold.X, fold.X_test))
@@ -208,18 +209,18 @@ def rows_of_labelled(name):
 
 
 def labelled(X, X_train):
-    """A frame; columns of at most ``MOST_LABELS`` whole numbers hold labels."""
+    """A frame; columns of at most ``MOST_LABELS`` integers are categories."""
     frame = pd.DataFrame(X).add_prefix("x")
     for name, column in zip(frame.columns, X_train.T):
-        known = np.unique(column[~np.isnan(column)])
-        if 2 < len(known) <= MOST_LABELS and (known == np.floor(known)).all():
+        distinct = np.unique(column[~np.isnan(column)])
+        if 2 < len(distinct) <= MOST_LABELS and (distinct == np.floor(distinct)).all():
             text = frame[name].map("{:g}".format).astype(object)
             frame[name] = text.where(frame[name].notna(), None)
     return frame
 
 
 def rows_of_made(name, task):
-    """Means over made sets of one kind."""
+    """Means over simulated sets of one kind."""
     found = {}
     estimator = MetaTreeClassifier if task == "classes" else MetaTreeRegressor
     for seed in range(N_SEEDS):
@@ -229,12 +230,12 @@ def rows_of_made(name, task):
         structure, leaf, own = model.structure_, model.leaf_model_, model.meta_tree_.own
         at = structure.route(structure.encode(X[test]))
         for key, posterior in posteriors(structure, leaf, own, X[train]).items():
-            said = predict_at(posterior, at)
+            predicted = predict_at(posterior, at)
             if task == "classes":
-                p = said.probabilities()[np.arange(len(at)), y[test]]
+                p = predicted.probabilities()[np.arange(len(at)), y[test]]
                 loss = -np.log(p).mean()
             else:
-                loss = -said.log_density(y[test]).mean()
+                loss = -predicted.log_density(y[test]).mean()
             row = {"loss": loss, "error": np.nan, "coverage": np.nan}
             row["root"] = posterior.g[0]
             found.setdefault(key, []).append(row)
@@ -270,15 +271,15 @@ def write_tables(study):
         parts += [f"## Real sets, {task}", table_of_real(real[real.data.isin(sets)])]
     for task in ("classes", "values"):
         parts += [
-            f"## Made sets, {task}: loss, and probability that the root asks",
+            f"## Simulated sets, {task}: loss, and probability that the root is split",
             table_of_made(frame[(frame.task == task) & (frame.g == BASE[1])]),
         ]
     labelled_sets = frame[(frame.task == "categories") & (frame.g == BASE[1])]
     if len(labelled_sets):
-        title = "## Whole numbers as categories, set by set, g = 0.5: loss"
+        title = "## Integers as categories, by set, g = 0.5: loss"
         parts += [title, table_of_sets(labelled_sets)]
-    parts += ["## Set by set, g = 0.5: loss", table_of_sets(real[real.g == BASE[1]])]
-    study.write_markdown("What a search chose among", *parts)
+    parts += ["## By set, g = 0.5: loss", table_of_sets(real[real.g == BASE[1]])]
+    study.write_markdown("Counts in the search-corrected prior", *parts)
 
 
 def table_of_real(frame):

@@ -1,10 +1,10 @@
-"""Which defaults are good? Chosen on half of the sets, confirmed on the others.
+"""Choice of the defaults: on half of the sets, confirmed on the others.
 
 Usage: python -m benchmarks.metatree.defaults [--quick] [--fresh]
 
-For one tree and for forests: the prior, g, and the leaf's hyperparameters. Scored is
-the log loss (values: minus log density), in one cross-validation. How the
-search-corrected prior should count is asked in ``counts.py``.
+For one tree and for forests: the prior, g, and the leaf's hyperparameters. Scored by
+the log loss (values: minus log density), in one cross-validation. Counts for the
+search-corrected prior are compared in ``counts.py``.
 """
 
 import itertools
@@ -59,38 +59,39 @@ BASE = {
     "classes": ("one row", "searched", 0.5),
     "values": ("kappa 0.1, alpha 1.5, share 0.25", "searched", 0.5),
 }
-"""What all settings are compared with: where the choice began."""
+"""Reference for all settings: where the choice began."""
 
 IN_WORDS = """\
-- **One tree, classes.** Two rows with the shares of the classes are a little better \
-than one row with equal shares, on the sets where they were chosen and on the others. \
-g of 0.5 is good, and hardly matters under this prior. One row per class is worse \
-where there are many classes.
-- **One tree, values.** The variance expected of a leaf should be vaguer (alpha of 0.5 \
-in place of 1.5) and smaller: a tenth of the target's is better on both halves. Still \
-smaller ones, and the one of most evidence, are far better where there is little noise \
-(energy), and far worse elsewhere (autorisk): the leaves were searched on these rows.
-- **Forests.** The constant prior is better than the corrected one for classes and for \
-values, on nearly every set: trees of a forest should be left large, and the average \
-over trees smooths. For the same reason values want a small share, a hundredth or the \
-one of most evidence, on both halves, in density and in RMSE. Classes keep one row.
-- **The library takes** one row, and g of 0.5, for classes; for values kappa 0.2, \
-alpha 1.5 and a share of a tenth, in forests a hundredth. It keeps alpha at 1.5, at \
-which every leaf has a variance, where 0.5 would gain a little. The prior is search- \
-corrected for one tree and constant for forests. In a tree that is grown here \
-cross-validation then chooses between both priors, and how many rows nodes lend their \
-children (`metatree_accuracy.md`)."""
+- **One tree, classes.** Two rows with the shares of the classes are a little better
+  than one row with equal shares, on the sets where they were chosen and on the others.
+  g of 0.5 is good, and hardly matters under this prior. One row per class is worse with
+  many classes.
+- **One tree, values.** The prior for the variance of a leaf should be vaguer (alpha of
+  0.5 in place of 1.5) and smaller: a tenth of the target's is better on both halves.
+  Still smaller ones, and the one of highest evidence, are far better where there is
+  little noise (energy), and far worse elsewhere (autorisk): the leaves were searched on
+  these rows.
+- **Forests.** The constant prior is better than the corrected one for classes and for
+  values, on nearly every set: trees of a forest should remain large, since the average
+  over trees smooths. For the same reason values need a small share, a hundredth or the
+  one of highest evidence, on both halves, in density and in RMSE. Classes keep one row.
+- **The library's defaults** are one row, and g of 0.5, for classes; for values kappa
+  0.2, alpha 1.5 and a share of a tenth, in forests a hundredth. Alpha remains 1.5, with
+  which every leaf has a variance, although 0.5 would gain a little. The prior is
+  search-corrected for one tree and constant for forests. In a tree that is grown here
+  cross-validation then selects one of both priors, and how many rows children borrow
+  from their parents (`metatree_accuracy.md`)."""
 
-NOTES = f"""Settings by their mean rank on the sets where they may be chosen \
-({", ".join(CHOSEN)}), and what they give on the others: the ten best, and all with \
-the leaf or the prior of the one in bold. Losses and errors are minus \
-its own on the same set: below 0 is better. *Share* is of the target's variance, at \
-the prior mode of a leaf's; *by evidence* takes the share under which the training \
-rows are most probable. Forests have 15 trees here. The searched prior \
-counts features, cuts and sets of categories in one tree (see `metatree_counts.md`), \
-in forests features alone.
+NOTES = f"""\
+Settings by their mean rank on the sets where they are chosen ({", ".join(CHOSEN)}), and
+their scores on the others: the ten best, and all with the leaf or the prior of the one
+in bold. Losses and errors are differences from its own on the same set: below 0 is
+better. *Share* is that of the target's variance, at the prior mode of a leaf's; *by
+evidence* uses the share with the highest marginal likelihood of the training rows.
+Forests have 15 trees here. The search-corrected prior counts features, cuts and sets of
+categories in one tree (see `metatree_counts.md`), in forests features alone.
 
-## In words
+## Summary
 
 {IN_WORDS}"""
 
@@ -149,7 +150,7 @@ def settings_of(fold, is_forest):
     model.fit(fold.X, fold.y)
     ensemble = read_ensemble(model)
     bins = FeatureBins.from_ensemble(ensemble)
-    said, evidence = {}, {}
+    sums, evidence = {}, {}
     for t in range(ensemble.n_trees):
         structure = from_ensemble_tree(ensemble, t, bins=bins)
         ends = structure.route(structure.encode(fold.X_test))
@@ -174,13 +175,13 @@ def settings_of(fold, is_forest):
                 posterior = compute_posterior(structure, leaf, g, own)
                 parts = parts_of(fold, predict_at(posterior, ends))
                 at = (name, *key)
-                old = said.get(at)
-                said[at] = parts if old is None else [a + b for a, b in zip(old, parts)]
+                old = sums.get(at)
+                sums[at] = parts if old is None else [a + b for a, b in zip(old, parts)]
                 evidence[at] = evidence.get(at, 0.0) + posterior.log_evidence
     n_trees = ensemble.n_trees
     scores = {
         at: score_of(fold, *(part / n_trees for part in parts))
-        for at, parts in said.items()
+        for at, parts in sums.items()
     }
     if not fold.n_classes:
         for alpha, key in itertools.product(ALPHAS, PRIORS):
@@ -206,28 +207,28 @@ def write_tables(study):
 
 
 def table_of_settings(frame, task):
-    """The best on the sets to choose on, and all of the base leaf or prior."""
+    """The best on the sets for the choice, and all of the base leaf or prior."""
     keys, base = ["leaf", "prior", "g"], BASE[task]
     loss = frame.pivot_table(index=keys, columns="data", values="loss")
     error = frame.pivot_table(index=keys, columns="data", values="error")
     chosen = [name for name in loss.columns if name in CHOSEN]
     others = [name for name in loss.columns if name not in CHOSEN]
-    # By ranks, so that no single set decides.
+    # By ranks, so that no single set dominates.
     rank = loss[chosen].rank().mean(axis=1).sort_values()
     loss, error = loss - loss.loc[base], error - error.loc[base]
     rows = []
     for i, at in enumerate(rank.index):
         if i < 10 or at[0] == base[0] or at[1:] == base[1:]:
-            gaps = (loss.loc[at, chosen].mean(), loss.loc[at, others].mean())
+            differences = (loss.loc[at, chosen].mean(), loss.loc[at, others].mean())
             errors = (error.loc[at, chosen].mean(), error.loc[at, others].mean())
             rows.append(
                 [
                     f"**{at[0]}**" if at == base else at[0],
                     *at[1:],
                     f"{rank[at]:.1f}",
-                    *(f"{gap:+.4f}" for gap in gaps),
+                    *(f"{value:+.4f}" for value in differences),
                     f"{(loss.loc[at, others] < 0).sum()} of {len(others)}",
-                    *(f"{gap:+.4f}" for gap in errors),
+                    *(f"{value:+.4f}" for value in errors),
                 ]
             )
     head = ["leaf", "prior", "g", "rank, chosen", "loss, chosen", "loss, others",

@@ -1,11 +1,11 @@
-"""The exact sum over all questions and prunings, beside BayesML's MCMC over them.
+"""The exact sum over all questions and prunings, compared with BayesML's MCMC.
 
     python -m benchmarks.metatree.exact [--quick]
 
-The data are golden case H (12 rows, 3 binary features, depth 3; a path may ask the
-same twice), where the true predictions are known from rational arithmetic. BayesML's
-chains have the same model. Times are of posterior and predictions together. A second
-table shows how the cost of the exact sum grows. Needs ``bayesml`` for the first.
+The data are golden case H (12 rows, 3 binary features, depth 3; a path may split by the
+same feature twice), where the true predictions are known from rational arithmetic.
+BayesML's chains have the same model. Times are of posterior and predictions together. A
+second table shows how the cost of the exact sum grows. Needs ``bayesml`` for the first.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ def ours(X, y, truth):
 
 
 def our_chain(X, y, n_draws, seed):
-    """Our MCMC, against the exact sum of its own model: no question twice."""
+    """Our MCMC, compared with the exact sum of its own model: no question twice."""
     truth = exact_sum(X, y, BernoulliBeta(), max_depth=3, g=0.4).predict(POINTS)
     start = time.perf_counter()
     sampler = TreeSampler(X, y, BernoulliBeta(), max_depth=3, g=0.4)
@@ -143,7 +143,7 @@ def main():
         for r in grows.frame().itertuples()
     ]  # fmt: skip
     study.write_markdown(
-        "The exact sum over all questions, beside MCMC",
+        "The exact sum over all questions compared with MCMC",
         "Golden case H: 12 rows, 3 binary features, depth 3. Medians over seeds; "
         "errors of the predicted probability at the 8 points.",
         markdown_table(
@@ -151,14 +151,14 @@ def main():
                 "method",
                 "trees drawn",
                 "ms",
-                "times as long",
+                "time / exact sum",
                 "largest error",
                 "RMS error",
             ],
             lines,
         ),
-        "How the cost of the exact sum grows (no question twice on a path, all rows "
-        "distinct where that is possible):",
+        "Growth of the cost of the exact sum (no question twice on a path, all rows "
+        "distinct where possible):",
         markdown_table(
             ["rows", "features", "depth", "states", "fit, ms", "predict 256 rows, ms"],
             rows,

@@ -1,9 +1,9 @@
-"""How fast are meta-trees beside BayesML, and beside the forests they come from?
+"""Time of meta-trees compared with BayesML, and with the forests that they read.
 
 Usage: python -m benchmarks.metatree.speed [--quick] [--fresh]
 
-BayesML 0.5.1 must be installed. Times are CPU seconds; the sides take turns, so that
-what else runs on the machine meets all alike.
+BayesML 0.5.1 must be installed. Times are CPU seconds; the methods alternate, so that
+changes of load affect all of them alike.
 """
 
 import time
@@ -31,7 +31,7 @@ PAPER = {"previous": (1.67, 3.29, 6.72), "proposal": (1.78, 1.89, 1.90)}
 """The paper's table 1, in milliseconds."""
 BATCHES = (1, 2, 5, 50)
 FOREST_ROWS = {"classes": (1_000, 10_000, 50_000), "values": (1_000, 10_000)}
-ASKED_ROWS = (1, 1_000, 100_000)
+PREDICTED_ROWS = (1, 1_000, 100_000)
 COLUMNS = ("what", "ms", "sd", "gap")
 
 
@@ -52,14 +52,14 @@ def main():
     for task in ("classes", "values"):
         for n in FOREST_ROWS[task][: 1 if options.quick else None]:
             cases["forest", task, n] = partial(forest, task, n)
-        for n in ASKED_ROWS[: 2 if options.quick else None]:
+        for n in PREDICTED_ROWS[: 2 if options.quick else None]:
             cases["predict", task, n] = partial(predict, task, n, n_train)
     study.run(cases, warm=warm)
     write_tables(study)
 
 
 def warm():
-    """Load what is timed."""
+    """Load all modules."""
     batch(5, 5, 10)
     given_tree(5, 5, 10)
     ours_in_turn(*given_tree(5, 5, 10)[1:])
@@ -69,8 +69,8 @@ def warm():
 
 
 def in_turn(repeats, calls=1, **sides):
-    """CPU milliseconds of some functions, and what they gave; so many calls of one,
-    then of the next, over and over, and the first call of each turn not counted."""
+    """CPU milliseconds of some functions, and their results; a number of calls of one,
+    then of the next, in turn, without the first call of each turn."""
     taken = {name: [] for name in sides}
     gave = {}
     for _ in range(repeats):
@@ -111,7 +111,7 @@ def given_tree(depth, n_features, n):
 
 
 def batch(depth, n_features, n):
-    """One batch, both sides; ``gap`` is the largest difference of g."""
+    """One batch, both programs; ``gap`` is the largest difference of g."""
     feature, structure, X, y = given_tree(depth, n_features, n)
     taken, g = in_turn(
         *((5, 20) if n <= 1_000 else (5, 4) if n <= 10_000 else (2, 2)),
@@ -178,7 +178,7 @@ def forest_of(task, n):
 
 
 def forest(task, n):
-    """The posterior of all trees beside the forest's own fit."""
+    """The posterior of all trees compared with the forest's own fit."""
     X, y, model, Ours, grown = forest_of(task, n)
     taken, _ = in_turn(2 if n <= 10_000 else 1, ours=lambda: Ours(model).fit(X, y))
     return rows_of(taken | {"forest": [grown]})
@@ -194,13 +194,15 @@ def predict(task, n, n_train=10_000):
     copy = baked.to_sklearn()
     X = np.random.default_rng(3).normal(size=(n, 20))
     verb = "predict_proba" if task == "classes" else "predict"
-    taken, said = in_turn(
+    taken, results = in_turn(
         *((3, 20) if n <= 1_000 else (1, 2)),
         forest=lambda: getattr(model, verb)(X),
         ours=lambda: getattr(baked, verb)(X),
         copy=lambda: getattr(copy, verb)(X),
     )
-    gap = {name: float(np.abs(p - said["ours"]).max()) for name, p in said.items()}
+    gap = {
+        name: float(np.abs(p - results["ours"]).max()) for name, p in results.items()
+    }
     gap["forest"] = np.nan
     return rows_of(taken, gap)
 
@@ -217,12 +219,13 @@ def write_tables(study):
 
     parts = [
         f"BayesML {version('bayesml')}. Times are CPU times. The "
-        "sides take turns, up to 20 calls at a time after one that is not counted.",
+        "methods alternate, up to 20 calls at a time after one that is not timed.",
         "## One batch on a given binary tree",
-        "Building the trees is not counted. The last column is the largest difference "
+        "Building the trees is not timed. Difference: the largest difference "
         "of the posterior g between the two.",
         markdown_table(
-            ["depth, features", "rows", "ours ms", "BayesML ms", "times faster", "gap"],
+            ["depth, features", "rows", "ours ms", "BayesML ms", "times faster",
+             "difference"],
             [
                 [k[1], f"{int(k[2]):,}", ms[*k, "ours"], ms[*k, "bayesml"],
                  ms[*k, "bayesml"] / ms[*k, "ours"], f"{gap[*k, 'ours']:.0e}"]
@@ -233,7 +236,7 @@ def write_tables(study):
         "M = 2, K = 5, D = 5, Bernoulli leaves; milliseconds, mean ± sd of 100 runs. "
         "The paper's times are from its authors' machine. BayesML row by row is its "
         "own batch call with one row at a time, which is not the posterior: the last "
-        "line shows how far its g is from that of one batch (ours: below 1e-12).",
+        "rows show the difference of g from that of one batch (ours: below 1e-12).",
     ]  # fmt: skip
     table = keys("table 1")
     names = {
@@ -249,10 +252,13 @@ def write_tables(study):
             words,
             *(f"{ms[*k, name]:.3g} ± {sd[*k, name]:.2g}" for k in table),
         ])  # fmt: skip
-    rows.append(["gap, BayesML row by row", *(gap[*k, "bayesml_rows"] for k in table)])
+    rows.append(
+        ["difference, BayesML row by row"]
+        + [gap[*k, "bayesml_rows"] for k in table]
+    )  # fmt: skip
     own = ("ours", "ours_rows", "ours_stream")
     rows.append([
-        "gap, ours (largest)",
+        "difference, ours (largest)",
         *(f"{max(gap[*k, name] for name in own):.0e}" for k in table),
     ])  # fmt: skip
     parts.append(markdown_table(["", *(f"n = {k[1]}" for k in table)], rows))
@@ -280,13 +286,13 @@ def write_tables(study):
             ],
         ),
         "## Predictions of a forest of 100 trees",
-        "Baked: `MetaForest*.predict*`; the copy is `to_sklearn()`, which predicts the "
-        "same (gap). Grown on 10,000 rows (1,000 where quick). "
-        "Baked predictions start at once, which tells for few rows; for very many rows "
-        "of large forests the copy is faster.",
+        "Baked: `MetaForest*.predict*`; the copy is `to_sklearn()`, whose predictions "
+        "are the same (difference). Grown on 10,000 rows (1,000 in quick runs). "
+        "Baked predictions have no start-up cost, which matters for few rows; for very "
+        "many rows of large forests the copy is faster.",
         markdown_table(
-            ["target", "rows asked", "forest ms", "baked ms", "copy ms",
-             "forest / baked", "gap of copy"],
+            ["target", "rows", "forest ms", "baked ms", "copy ms",
+             "forest / baked", "difference of copy"],
             [
                 [k[1], f"{int(k[2]):,}",
                  *(ms[*k, w] for w in ("forest", "ours", "copy")),
