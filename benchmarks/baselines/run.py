@@ -1,10 +1,11 @@
-"""The classical methods beside what their references reached, and their defaults.
+"""The classical methods compared with their reference programs, and their defaults.
 
 Usage: python -m benchmarks.baselines.run [--quick] [--fresh] [--tables]
 
 On forests of 100 trees: born-again trees, inTrees and Node Harvest on the sets on which
-their references were measured, with lists, trees and FAB for scale; their settings on
-other sets, on which none was chosen; and the fast code beside the plain formulas.
+their reference programs were measured, with lists, trees and FAB for scale; their
+settings on other sets, on which none was chosen; and the fast code compared with the
+plain formulas.
 """
 
 import time
@@ -25,7 +26,7 @@ from benchmarks.baselines.speed import speed
 from clearwood.simplifiers.in_trees import algorithm as in_trees
 
 MOST_ROWS = 1000
-"""Rows to train on, at most; half of a smaller set. The others are to test."""
+"""Most training rows; half of a smaller set. The others are for testing."""
 
 ARTICLE = {
     "max_rules": None,
@@ -45,7 +46,7 @@ METHODS = {
     "tree": ("DistilledTree", {"n_rules": 15, "max_rules": 15}, (10, 15)),
     "fab": ("FABRules", {"max_rules": 10}, (10,)),
 }  # fmt: skip
-"""Estimator, settings, and sizes that are looked at; None is all that there is."""
+"""Estimator, settings, and sizes shown; None for all rules."""
 
 REFERENCES = {
     ("energy", "born-again", "56"): "3.1, 37-80 s",
@@ -57,13 +58,13 @@ REFERENCES = {
     ("spambase", "node-harvest", "31"): ".092-.122 (31-63 nodes), 3-45 s",
     ("spambase", "node-harvest", "63"): ".092-.122 (31-63 nodes), 3-45 s",
 }
-"""What they reached on forests of 100 trees and 400 to 1,000 rows."""
+"""Results of the reference programs on forests of 100 trees and 400 to 1,000 rows."""
 
 OTHER_SETS = (
     "heart", "pima", "breast", "chess", "waveform21", "satimage",
     "autompg", "bodyfat", "baseball", "diabetes",
 )  # fmt: skip
-"""On none of them was a setting of these methods chosen."""
+"""No setting of these methods was chosen on them."""
 
 SIZES = (5, 10, 20)
 
@@ -91,51 +92,51 @@ IN_TREES = {
     }.items()
 }
 HARVEST = {
-    f"{asked} features, {most} nodes": (
-        "NodeHarvest", {"max_rules": 20, "max_interaction": asked, "most": most}, SIZES,
+    f"{width} features, {most} nodes": (
+        "NodeHarvest", {"max_rules": 20, "max_interaction": width, "most": most}, SIZES,
     )
-    for asked, most in ((2, 1000), (2, 500), (2, 250), (3, 1000), (3, 500))
+    for width, most in ((2, 1000), (2, 500), (2, 250), (3, 1000), (3, 500))
 }  # fmt: skip
 """In each the default comes first."""
 
 SETTINGS = {"born-again": P_ALT, "in-trees": IN_TREES, "node-harvest": HARVEST}
 
 TEXT = """\
-Forests of 100 trees, mean and standard deviation over random splits, scored on test
-rows. Error: share of wrong classes, or mean squared error. Lines count the last one, so
-that Node Harvest's nodes are one fewer. Seconds are those of the whole fit, reading the
-forest and all sizes and printing included (one thread; `cpu` is what the process used,
-`seconds` the clock on a machine that did other things too). `reference`: what the
-programs that people use reached (R's inTrees and nodeHarvest, the born-again tree of
-Hara and Hayashi's script), at the sizes in brackets."""
+Forests of 100 trees, mean and standard deviation over random splits, evaluated on test
+rows. Error: share of wrong classes, or mean squared error. Lines include the last one,
+so that Node Harvest's nodes are one fewer. Seconds are those of the whole fit,
+including reading the forest, all sizes and printing (one thread; `cpu` is processor
+time, `seconds` wall time). `reference`: results of the established programs (R's
+inTrees and nodeHarvest, the born-again tree of Hara and Hayashi's script), with the
+sizes in brackets."""
 
 FOUND = {
     "born-again": """\
 .05 was chosen on energy and spambase and is a little worse here, above all at 20 lines;
-.1 is the default since. From larger values energy suffers, whose rows are a grid of
+.1 is the default. Larger values are worse on energy, whose rows are a grid of
 twelve buildings: at 56 leaves its error is 0.7 with .05, 0.9 with .1 and 1.7 with .2
 (two splits).""",
     "in-trees": """\
-The defaults, also chosen on energy and spambase, hold here. A fixed least frequency is
-what short lists cannot do with. Selection by a forest is a little better on most sets
+The defaults, also chosen on energy and spambase, are good here. Short lists need a
+fixed minimum frequency. Selection by a forest is a little better on most sets
 and takes twice the time.""",
     "node-harvest": """\
-Nodes that ask two features are fewer than 1,000, so that none is left out. Fewer
-candidates lose, and nodes that ask three features do not gain, with 1,000 of them or
+There are fewer than 1,000 nodes of two features, so that none is left out. Fewer
+candidates are worse, and nodes of three features do not improve, with 1,000 of them or
 fewer.""",
 }
 
 SETTINGS_TEXT = """\
 Fidelity (agreement with the forest, or R2) on test rows of sets on which nothing was
 chosen, at most 10 lines (20 in brackets), mean over splits. `mean` is over the sets;
-`better : worse` counts those on which a setting beats the default (the first line), or
-is beaten by it, by more than .005."""
+`better : worse` counts those on which a setting is better or worse than the default
+(the first row) by more than .005."""
 
 SPEED_TEXT = """\
 `plain`: inTrees with one NumPy mask per literal (`tests/simplifiers/
-in_trees/naive.py`), on a part of the rules and counted up; smeared rows drawn until
+in_trees/naive.py`), on a part of the rules and extrapolated; smeared rows drawn until
 they fall into the leaf of a tree; Node Harvest's programme with every row as an
-equation. Both ways gave the same, which is checked. CPU seconds of one thread."""
+equation. Both gave the same results, which is checked. CPU seconds of one thread."""
 
 
 def main():
@@ -169,7 +170,7 @@ def cases_of(quick):
 
 @lru_cache(maxsize=1)
 def case_of(data, split):
-    """Rows to train and to test, and the forest."""
+    """Training and test rows, and the forest."""
     X, y, X_test, y_test = load(data, split)
     X, y = X[:MOST_ROWS], y[:MOST_ROWS]
     is_class = is_classes(data)
@@ -187,8 +188,8 @@ def scores(data, split, name, settings, sizes):
     begin, used = time.perf_counter(), time.process_time()
     fit.fit(X, y)
     taken = time.perf_counter() - begin, time.process_time() - used
-    said = forest.predict(X_test)
-    wrong = said != y_test if is_class else (said - y_test) ** 2
+    predicted = forest.predict(X_test)
+    wrong = predicted != y_test if is_class else (predicted - y_test) ** 2
     path = getattr(fit, "path_", [fit.rules_])
     rows = []
     for size in sizes:
@@ -232,7 +233,7 @@ def references(frame):
 
 
 def settings_table(frame, part):
-    """One line per setting, one column per set."""
+    """One row per setting, one column per set."""
     sets = [name for name in OTHER_SETS if name in set(frame["data"])]
     wide = frame.pivot_table("fidelity", ["K", "method"], "data", sort=False)[sets]
     wide.index = wide.index.set_levels(wide.index.levels[0].astype(str), level=0)

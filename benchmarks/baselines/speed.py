@@ -1,4 +1,4 @@
-"""The fast code of the classical methods and the plain formulas, side by side."""
+"""The fast code of the classical methods compared with the plain formulas."""
 
 import time
 
@@ -8,10 +8,10 @@ from benchmarks._data import gaussian_rows
 from benchmarks._study import markdown_table
 
 ENOUGH = 1000
-"""Rows that are made in a leaf."""
+"""Rows generated per leaf."""
 
 MOST_DRAWN = 2_000_000
-"""Rejection gives up after so many; its leaf is then left out on both sides."""
+"""Rejection stops after so many; its leaf is then excluded on both sides."""
 
 
 def speed():
@@ -25,7 +25,7 @@ def speed():
 
 
 def timed(function, *args):
-    """What a call gives, and the CPU seconds that it takes."""
+    """Result of a call, and its CPU seconds."""
     begin = time.process_time()
     result = function(*args)
     return result, time.process_time() - begin
@@ -49,7 +49,7 @@ def in_trees(X, y, forest):
     _, whole = timed(fit.fit, X, y)
     rows = Training(X, np.eye(2)[y], None, np.ones(len(y)), y, fit.bins_, (0, 1))
     codes, paths = rows.codes, fit.extracted_._paths
-    (_, judged), fast = timed(score_and_prune, paths, rows)
+    (_, scored), fast = timed(score_and_prune, paths, rows)
     some = range(0, paths.n_rules, 50)
     facts = y, rows.weight, 2, "absolute", 0.05
     pruned, slow = timed(
@@ -58,10 +58,10 @@ def in_trees(X, y, forest):
         ]
     )
     for k, (kept, _) in zip(some, pruned):
-        if judged.paths.ids(k) != [paths.ids(k)[i] for i in kept]:
+        if scored.paths.ids(k) != [paths.ids(k)[i] for i in kept]:
             raise RuntimeError("The kernel and the plain formula prune differently.")
     slow *= paths.n_rules / len(some)
-    part = distinct(judged).take(np.arange(1000))
+    part = distinct(scored).take(np.arange(1000))
     order, fast_order = timed(order_rules, part, rows, 0.01)
     inside = unpacked(part.bits, len(y))
     facts = part.predicted, part.paths.lengths, y, rows.weight, 2, 0.01
@@ -77,7 +77,7 @@ def in_trees(X, y, forest):
 
 
 def born_again():
-    """Smeared rows in the leaves of a tree: drawn there, or drawn until they are."""
+    """Smeared rows in the leaves of a tree: drawn directly, or by rejection."""
     import clearwood as cw
     from clearwood.simplifiers.born_again.smearing import reach, smear
 
@@ -141,10 +141,10 @@ def node_harvest(n_rows):
     forest = RandomForestClassifier(100, random_state=0).fit(X, y)
     ensemble = cw.read_ensemble(forest)
     bins = FeatureBins.from_ensemble(ensemble, missing_seen=np.zeros(20, dtype=bool))
-    said, ones = ensemble.predict_proba(X)[:, 1], np.ones(len(X))
-    training = Training(X, said, None, ones, said, bins)
+    predicted, ones = ensemble.predict_proba(X)[:, 1], np.ones(len(X))
+    training = Training(X, predicted, None, ones, predicted, bins)
     nodes = shallow_nodes(ensemble, training, max_features=2, min_samples_leaf=10)
-    programme = make_programme(nodes.held, said, ones)
+    programme = make_programme(nodes.held, predicted, ones)
     every = np.arange(programme.held.shape[1])
     weights, fast = timed(solve, programme, every)
     plain, slow = timed(solve_plainly, programme)
@@ -164,9 +164,9 @@ def solve_plainly(programme):
     n_rows, n = held.shape
     quadratic, linear = np.zeros((n, n)), np.zeros(n)
     for k, target in enumerate(programme.target.T):
-        says = held * programme.predicted[:, k]
-        quadratic += 2 * says.T @ (programme.share[:, None] * says)
-        linear -= 2 * says.T @ (programme.share * target)
+        predictions = held * programme.predicted[:, k]
+        quadratic += 2 * predictions.T @ (programme.share[:, None] * predictions)
+        linear -= 2 * predictions.T @ (programme.share * target)
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
     found = clarabel.DefaultSolver(

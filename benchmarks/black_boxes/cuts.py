@@ -1,11 +1,11 @@
-"""Which cuts should rules be offered where a model has no trees to take them from?
+"""Candidate cuts of rules for models without trees.
 
 python -m benchmarks.black_boxes.cuts [--quick] [--fresh]
 
-Lists of eight lines choose among cuts of one kind: those of small trees on what the
-model says (the library's), quantiles of each column, MDLP's of each column by the
-classes that the model says, or those of a CART of each column on what it says. All are
-judged on rows held out.
+Lists of eight rules choose among cuts of one kind: those of small trees fitted to the
+model's predictions (the library's), quantiles of each column, MDLP's of each column by
+the predicted classes, or those of a CART per column fitted to the predictions. All are
+evaluated on held-out rows.
 """
 
 import time
@@ -32,12 +32,12 @@ BY_TREES = own_cuts._cuts
 
 
 def between(ends, at):
-    """Half way between neighbouring values: the last left of a cut, the first right."""
+    """Midpoint between neighbouring values: the last left of a cut, the first right."""
     return (ends[at - 1] + ends[at]) / 2
 
 
 def by_quantiles(encoded, rows, answers, by_label, generator, *, n_bins):
-    """Cuts of each column that leave as many rows in every bin, as far as they can."""
+    """Cuts of each column with about equal numbers of rows in the bins."""
     found = []
     for column in encoded.T:
         ends = np.unique(column)
@@ -49,12 +49,12 @@ def by_quantiles(encoded, rows, answers, by_label, generator, *, n_bins):
 
 
 def by_mdlp(encoded, rows, answers, by_label, generator):
-    """MDLP's cuts of each column, by the classes that the model says."""
+    """MDLP's cuts of each column, by the predicted classes."""
     return together(MDLPDiscretizer().fit(rows, answers.argmax(axis=1)).cuts_)
 
 
 def by_columns(encoded, rows, answers, by_label, generator):
-    """Cuts of each column that lower the spread of what the model says most."""
+    """Cuts of each column that most reduce the variance of the predictions."""
     found = []
     for column in rows.T:
         cart = DecisionTreeRegressor(
@@ -97,14 +97,14 @@ def model_of(name, is_class, seed):
     return make_pipeline(StandardScaler(), last)
 
 
-def judge(set_name, name, seed):
+def evaluate(set_name, name, seed):
     X, y, X_new, _ = load(set_name, seed)
     is_class = is_classes(set_name)
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = model_of(name, is_class, seed).fit(X, y)
-        said = model.predict(X_new)
+        predicted = model.predict(X_new)
         for kind, cuts in KINDS.items():
             if kind.startswith("MDLP") and not is_class:
                 continue
@@ -113,7 +113,9 @@ def judge(set_name, name, seed):
             with mock.patch.object(own_cuts, "_cuts", cuts):
                 fitted = make(random_state=seed).fit(X, y)
             spent = time.process_time() - begin
-            fidelity = fitted.rules_.evaluate(X_new, said, model=said).fidelity
+            fidelity = fitted.rules_.evaluate(
+                X_new, predicted, model=predicted
+            ).fidelity
             n_cuts = len(fitted.ensemble_.splits().numeric.cut)
             found.append(
                 {"cuts": kind, "n_cuts": n_cuts, "fidelity": fidelity, "seconds": spent}
@@ -127,7 +129,7 @@ def main():
     sets, seeds = (SETS[:2], 1) if options.quick else (SETS, SEEDS)
     study.run(
         {
-            (set_name, name, seed): partial(judge, set_name, name, seed)
+            (set_name, name, seed): partial(evaluate, set_name, name, seed)
             for seed in range(seeds)
             for set_name in sets
             for name in MODELS
@@ -135,13 +137,13 @@ def main():
     )
     frame = study.frame()
     whole = frame.groupby(["set", "model", "seed", "cuts"]).mean().unstack("cuts")
-    today = whole["fidelity"][next(iter(KINDS))]
+    default = whole["fidelity"][next(iter(KINDS))]
     rows, surely = [], []
     for kind in KINDS:
         own = whole["fidelity"][kind]
-        beside = (own - today).dropna()
-        error = beside.std(ddof=1) / np.sqrt(len(beside))
-        if abs(beside.mean()) > 2 * error > 0:
+        change = (own - default).dropna()
+        error = change.std(ddof=1) / np.sqrt(len(change))
+        if abs(change.mean()) > 2 * error > 0:
             surely.append(kind)
         per_set = [own[set_name].mean() for set_name in sets]
         here = frame[frame.cuts == kind]
@@ -149,25 +151,25 @@ def main():
             [
                 kind,
                 *per_set,
-                f"{beside.mean():+.3f} ± {error:.3f}",
-                f"{(beside > 0).sum()} : {(beside < 0).sum()}",
+                f"{change.mean():+.3f} ± {error:.3f}",
+                f"{(change > 0).sum()} : {(change < 0).sum()}",
                 round(here.n_cuts.mean()),
                 here.seconds.mean(),
             ]
         )
     header = [
-        "cuts", *sets, "beside the library's", "closer : farther", "cuts offered",
+        "cuts", *sets, "minus the library's", "better : worse", "candidate cuts",
         "CPU s per fit",
     ]  # fmt: skip
     study.write_markdown(
         "Cuts for models without trees",
-        f"Lists of {N_RULES} lines of a network and of an SVM, {seeds} split(s) of "
-        "each set: share of held-out rows on which the list says what the model says "
-        "(R² for values: energy, autompg), means over models and splits. Beside the "
-        "library's: mean difference of the same model and split, with its standard "
-        "error, and in how many cases the list was closer to the model or farther. "
-        "MDLP needs classes. The time is that of the whole fit, finding the cuts "
-        "included.",
+        f"Lists of {N_RULES} rules of a network and of an SVM, {seeds} split(s) of "
+        "each set: fidelity on held-out rows, the share of equal classes "
+        "(R² for values: energy, autompg), means over models and splits. Minus the "
+        "library's: mean difference for the same model and split, with its standard "
+        "error, and in how many cases fidelity was higher or lower. "
+        "MDLP needs classes. The time is that of the whole fit, including the choice "
+        "of the cuts. Runs are single-threaded on the machine named above.",
         markdown_table(header, rows),
         "Different from the library's by more than twice the standard error: "
         f"{', '.join(surely) or 'none'}.",

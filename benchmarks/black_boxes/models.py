@@ -1,9 +1,9 @@
-"""How well do lists of eight lines follow models without trees to be read?
+"""Fidelity of lists of eight rules to models without trees.
 
 python -m benchmarks.black_boxes.models [--quick] [--fresh]
 
-Ten kinds of models teach a list, and a CART of eight leaves that is grown on what the
-model says of the same rows. Both are judged on rows held out.
+Ten kinds of models are approximated by a list, and by a CART of eight leaves fitted to
+the model's predictions for the same rows. Both are evaluated on held-out rows.
 """
 
 import warnings
@@ -82,24 +82,26 @@ def split(name, seed):
     return frame.iloc[train], y[train], frame.iloc[test], y[test]
 
 
-def judge(set_name, name, seed):
+def evaluate(set_name, name, seed):
     X, y, X_new, y_new = split(set_name, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = model_of(name, X, seed).fit(X, y)
-        said, said_new = (np.ravel(model.predict(rows)) for rows in (X, X_new))
+        predicted, predicted_new = (
+            np.ravel(model.predict(rows)) for rows in (X, X_new)
+        )
         rules = cw.RuleListClassifier(model, n_rules=N_RULES, random_state=seed).fit(
             X, y
         )
         columns = prepared().fit(X)
         cart = DecisionTreeClassifier(max_leaf_nodes=N_RULES, random_state=seed)
-        cart.fit(columns.transform(X), said)
+        cart.fit(columns.transform(X), predicted)
         by_cart = cart.predict(columns.transform(X_new))
     return [
         {
-            "list": float((rules.predict(X_new) == said_new).mean()),
-            "cart": float((by_cart == said_new).mean()),
-            "model_error": float((said_new != y_new).mean()),
+            "list": float((rules.predict(X_new) == predicted_new).mean()),
+            "cart": float((by_cart == predicted_new).mean()),
+            "model_error": float((predicted_new != y_new).mean()),
             "list_error": float((rules.predict(X_new) != y_new).mean()),
             "cart_error": float((by_cart != y_new).mean()),
             "lines": rules.rules_.n_rules,
@@ -114,7 +116,7 @@ def main():
     sets, seeds = (SETS[:1], 1) if options.quick else (SETS, SEEDS)
     study.run(
         {
-            (set_name, name, seed): partial(judge, set_name, name, seed)
+            (set_name, name, seed): partial(evaluate, set_name, name, seed)
             for seed in range(seeds)
             for set_name in sets
             for name in MODELS
@@ -130,16 +132,17 @@ def main():
         cuts = "; ".join(sorted(here.cuts.unique()))
         rows.append([name, cuts, *numbers, f"{won} : {lost}", *errors])
     header = [
-        "model", "cuts", "list agrees", "CART agrees", "closer", "model errs",
-        "list errs", "CART errs",
+        "model", "cuts", "fidelity of list", "fidelity of CART", "better : worse",
+        "error of model", "error of list", "error of CART",
     ]  # fmt: skip
     study.write_markdown(
-        "Lists that any model teaches",
-        f"Lists of {N_RULES} lines, and CART of {N_RULES} leaves grown on what the "
-        "model says of the training rows: shares of held-out rows (half of each set) "
-        f"on which they agree with the model, and how often either was closer. Means "
-        f"over {', '.join(sets)}, {seeds} splits each. CART reads the columns after "
-        "filling, scaling and one-hot encoding; the list reads the table as it is.",
+        "Lists as surrogates of any model",
+        f"Lists of {N_RULES} rules, and CART of {N_RULES} leaves fitted to the "
+        "model's predictions for the training rows. Fidelity: share of held-out rows "
+        f"(half of each set) with the model's class; better : worse, number of cases "
+        "in which the fidelity of the list is higher or lower than that of CART. Means "
+        f"over {', '.join(sets)}, {seeds} splits each. CART is fitted to the columns "
+        "after imputation, scaling and one-hot encoding; the list to the table itself.",
         markdown_table(header, rows),
     )
 

@@ -1,10 +1,10 @@
-"""Do statements carried back through a pipeline decide every row as it does?
+"""Do statements in a table's own columns agree with the pipeline on every row?
 
 python -m benchmarks.black_boxes.pipelines [--quick] [--fresh]
 
-Random pipelines over random tables of numbers, whole numbers, text and gaps. Rows to
-judge on are new ones, and ones that lie on the cuts and on the float64 numbers beside
-them; some hold categories that were never seen.
+Random pipelines over random tables of numbers, integers, text and missing values. They
+are compared on training rows, on new ones, and on rows that lie on the cuts or on the
+adjacent float64 numbers; some have categories that were not in training.
 """
 
 import warnings
@@ -59,7 +59,7 @@ FEW = {"n_estimators": 20, "n_jobs": 1, "verbose": -1, "max_iter": 20}
 
 
 def table(n_rows, generator, strange=False):
-    """A table, and what to learn of it."""
+    """A table, and a target."""
     X = pd.DataFrame(
         {
             "age": generator.normal(45, 15, n_rows).round(1),
@@ -79,7 +79,7 @@ def table(n_rows, generator, strange=False):
 
 
 def random_pipeline(generator):
-    """A pipeline, and in words what it is."""
+    """A pipeline, and its description."""
     pick = generator.integers
     scaler = SCALERS[pick(len(SCALERS))]
     strategy = ("mean", "median", "most_frequent", "constant")[pick(4)]
@@ -110,8 +110,8 @@ def random_pipeline(generator):
     name = list(MODELS)[pick(len(MODELS))]
     is_class = bool(pick(2))
     make = MODELS[name][0 if is_class else 1]
-    known = make().get_params()
-    settings = {key: value for key, value in FEW.items() if key in known}
+    accepted = make().get_params()
+    settings = {key: value for key, value in FEW.items() if key in accepted}
     if name not in ("XGBoost", "LightGBM"):
         settings.pop("verbose", None)
     if name == "histogram boosting":
@@ -129,11 +129,11 @@ def random_pipeline(generator):
     return Pipeline(steps), name, is_class, words
 
 
-def beside_cuts(X, ensemble, generator):
-    """Rows that lie on the cuts, and on the numbers beside them."""
-    X, asked = X.copy(), ensemble.splits().numeric
-    for d in np.unique(asked.feature):
-        cuts = asked.cut[(asked.feature == d) & np.isfinite(asked.cut)]
+def next_to_cuts(X, ensemble, generator):
+    """Rows that lie on the cuts, and on the adjacent numbers."""
+    X, splits = X.copy(), ensemble.splits().numeric
+    for d in np.unique(splits.feature):
+        cuts = splits.cut[(splits.feature == d) & np.isfinite(splits.cut)]
         name = ensemble.features.names[d]
         if not len(cuts) or X[name].dtype.kind != "f":
             continue
@@ -145,7 +145,7 @@ def beside_cuts(X, ensemble, generator):
     return X
 
 
-def judge(seed):
+def evaluate(seed):
     generator = np.random.default_rng(seed)
     X, y = table(N_ROWS, generator)
     pipeline, name, is_class, words = random_pipeline(generator)
@@ -165,17 +165,19 @@ def judge(seed):
             why = str(error).rpartition(": ")[2]
             return [about | dict.fromkeys(FOUND, 0) | {"asked_instead": why}]
         new = table(N_NEW, generator, strange=True)[0]
-        parts = X, new, beside_cuts(new, ensemble, generator)
+        parts = X, new, next_to_cuts(new, ensemble, generator)
         differ, off = [], 0.0
         for rows in parts:
-            said, carried = pipeline.predict(rows), ensemble.predict(rows)
+            predicted, carried = pipeline.predict(rows), ensemble.predict(rows)
             if is_class:
                 p, q = pipeline.predict_proba(rows), ensemble.predict_proba(rows)
-                wrong = (said != carried) | (np.abs(p - q).max(axis=1) > 1e-6)
+                wrong = (predicted != carried) | (np.abs(p - q).max(axis=1) > 1e-6)
                 off = max(off, float(np.abs(p - q).max()))
             else:
-                wrong = ~np.isclose(said, carried, rtol=1e-6, atol=1e-9)
-                off = max(off, float((np.abs(said - carried) / np.ptp(said)).max()))
+                wrong = ~np.isclose(predicted, carried, rtol=1e-6, atol=1e-9)
+                off = max(
+                    off, float((np.abs(predicted - carried) / np.ptp(predicted)).max())
+                )
             differ.append(int(wrong.sum()))
     numbers = sum(map(len, parts)), *differ, off
     return [about | dict(zip(FOUND, numbers)) | {"asked_instead": ""}]
@@ -185,7 +187,7 @@ def main():
     options = arguments(__doc__)
     study = Study("black_boxes_pipelines", ("seed",), options)
     n_pipelines = 40 if options.quick else N_PIPELINES
-    study.run({(seed,): partial(judge, seed) for seed in range(n_pipelines)})
+    study.run({(seed,): partial(evaluate, seed) for seed in range(n_pipelines)})
     frame = study.frame()
     rows = [
         [
@@ -198,20 +200,21 @@ def main():
         for name, here in frame.groupby("model")
     ]
     header = [
-        "model", "carried back", "rows", "differ: training", "new", "beside cuts",
+        "model", "in own columns", "rows", "differ: training", "new", "next to cuts",
         "largest difference",
     ]  # fmt: skip
     study.write_markdown(
         "Pipelines in the data's own columns",
-        f"{len(frame)} random pipelines (filling, scaling, one-hot and ordinal "
-        "encoding, flags of gaps, pass-through, selection) over tree ensembles. Each "
-        "is read in the table's own columns and asked about its training rows, new "
-        "rows with categories never seen, and rows on the cuts or on the float64 "
-        "numbers beside them. A row differs where the class does, or a number by more "
-        "than a millionth. The largest difference is of probabilities, or of values "
-        "over their range. What is not carried back is asked as it stands.",
+        f"{len(frame)} random pipelines (imputation, scaling, one-hot and ordinal "
+        "encoding, indicators of missing values, pass-through, selection) over tree "
+        "ensembles. Each is read in the table's own columns and evaluated on its "
+        "training rows, new rows with categories that were not in training, and rows "
+        "on the cuts or on the adjacent float64 numbers. A row differs where the class "
+        "does, or a number by more than a millionth. The largest difference is of "
+        "probabilities, or of values relative to their range. Pipelines that cannot be "
+        "expressed in the table's columns are read as black boxes.",
         markdown_table(header, rows),
-        "Why some were not: "
+        "Reasons where they cannot: "
         + "; ".join(
             f"{why} ({n})" for why, n in frame.asked_instead.value_counts().items()
         ),

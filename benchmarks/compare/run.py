@@ -1,4 +1,4 @@
-"""``compare`` with all methods on six real sets: how long, and what is found.
+"""``compare`` with all methods on six real sets: time, and frontier.
 
 Usage: python -m benchmarks.compare.run [--quick] [--fresh]
 """
@@ -19,14 +19,14 @@ TEXT = f"""\
 A forest of 100 trees, not fitted: `compare(RandomForest...(), X, y, n_jobs={JOBS})`
 with all eight methods of the library, at most 10 lines, five folds, five bootstrap
 refits, 120 seconds for each method. At most {MOST_ROWS:,} rows, drawn at random.
-Seconds: the whole call with {JOBS} worker processes, their start and the fits of the
-forests included; CPU seconds: of all processes together. Enough: the fewest lines
-within one standard error of the least error. `compare_*.png` are the pictures that
-`Frontier.plot` draws."""
+Seconds: the whole call with {JOBS} worker processes, including their start and the fits
+of the forests; CPU seconds: of all processes together. Enough: the smallest size
+within one standard error of the smallest error. Lines: number of rules.
+`compare_*.png` are the pictures that `Frontier.plot` draws."""
 
 FRONTIER = """\
-Points that no other beats in both lines and error on held-out rows, with the standard
-error of the rows. As good: other methods within it with no more lines."""
+Points that no other dominates in size and error on held-out rows, with the standard
+error of the rows. As good: other methods within it with at most that size."""
 
 
 def main():
@@ -39,7 +39,7 @@ def main():
 
 
 def rows_of(name, quick):
-    """One row per point on the frontier, each with what is true of all."""
+    """One row per point on the frontier, each with the values of all points."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     import clearwood as cw
@@ -95,7 +95,7 @@ def draw(found, name):
 
 
 def cpu_seconds():
-    """Of this process and of all that it started and that ended."""
+    """Of this process and of all ended child processes."""
     kinds = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
     used = [resource.getrusage(kind) for kind in kinds]
     return sum(one.ru_utime + one.ru_stime for one in used)

@@ -1,4 +1,4 @@
-"""Estimates of lists for new rows against known truth, by cells.
+"""Estimates of lists for new rows against known truth, by cell.
 
 python -m benchmarks.new_rows.cells [--quick] [--fresh] [--tables]
 
@@ -18,7 +18,7 @@ from clearwood import RuleListClassifier, RuleListRegressor
 
 SEEDS, N_TRUE = {150: 8, 500: 4, 2000: 4}, 50_000
 FIRST_SEED = 20
-"""Others were used to choose the priors of the shrinkage."""
+"""Other scenarios were used to choose the priors of the shrinkage."""
 SCORINGS = ("auto", "agreement", "log_loss", "balanced")
 MODELS = ("forest", "boosting")
 DATA = ["set", "n_rows", "task", "model", "seed"]
@@ -111,7 +111,7 @@ def table(frame, *by):
 
 NOTES = (
     "Lists of default size from forests and boosting. *Printed*: the estimate for new "
-    "rows, with its 95 % interval; *covered*: rules whose interval holds the truth, "
+    "rows, with its 95 % interval; *covered*: rules whose interval contains the truth, "
     f"from {N_TRUE:,} new rows; *own rows*: precision, or mean, on the rows of the "
     "search. Rules of one list are not independent, nor are lists of the same rows by "
     "several scorings: the standard error of *covered* is that of a mean over samples "
@@ -124,9 +124,9 @@ def main():
     warnings.simplefilter("ignore")
     keys = ["set", "n_rows", "task", "scoring", "model", "seed"]
     study = Study("new_rows_cells", keys, options)
-    asked = cases(options)
+    requested = cases(options)
     if not options.tables:
-        study.run(asked)
+        study.run(requested)
     frame = study.frame()
     n_done = len(frame.groupby(keys))
     frame["size"] = pd.cut(frame.rows, [*SIZES, np.inf], labels=list(SIZES.values()))
@@ -136,7 +136,7 @@ def main():
     study.write_markdown(
         "Estimates for new rows, by cells",
         NOTES,
-        f"{n_done} of {len(asked)} cases; the command runs the others.",
+        f"{n_done} of {len(requested)} cases; the command runs the others.",
         table(frame, "task"),
         table(frame, "task", "n_rows", "scoring"),
         table(frame.sort_values(["task", "size"]), "task", "size"),

@@ -1,4 +1,4 @@
-"""Do rules for quantiles and for effects hold on new rows?
+"""Coverage of rules for quantiles and for effects on new rows.
 
     python -m benchmarks.new_rows.estimates [--quick] [--fresh]
 
@@ -30,13 +30,13 @@ NOTHING = dict.fromkeys(("method", "share", "pinball", "covered", "width", "off"
 
 NOTES = f"""\
 *Quantiles*: tables of `fresh_tables.csv` marked `report` with values and at most
-2,000 rows, {SPLITS} random splits, half of the rows to train, the others are new. The
-model is histogram gradient boosting with the quantile loss and scikit-learn's defaults.
-*List* and *tree*: `simplify` with at most {MOST_RULES} rules, the level given; *CART*:
-scikit-learn's regression tree of the values with as many leaves, of at least 30 rows,
-which predict the quantile of their values. *Share*: of new values at most the
-prediction; *pinball*: mean pinball loss, relative to that of the quantile of all
-training rows.
+2,000 rows, {SPLITS} random splits, half of the rows for training, the others are new.
+The model is histogram gradient boosting with the quantile loss and scikit-learn's
+defaults. *List* and *tree*: `simplify` with at most {MOST_RULES} rules and the given
+level; *CART*: scikit-learn's regression tree of the values with as many leaves, of at
+least 30 rows, which predict the quantile of their values. *Share*: of new values at
+most the prediction; *pinball*: mean pinball loss, relative to that of the quantile of
+all training rows.
 
 *Effects*: simulated trials of 1,000 rows with four features, of which two change the
 effect; `simplify(function, X, y, task="effect", treatment=t)` with at most 6 rules.
@@ -44,7 +44,7 @@ effect; `simplify(function, X, y, task="effect", treatment=t)` with at most 6 ru
 that depends on a feature that also changes the outcome, and is estimated. The function
 is the difference of two random forests, fitted to the *same rows* or to *other rows*.
 The truth is the mean effect in those of {N_TRUE:,} new rows that the rule predicts;
-*covered*: rules whose 95 % interval holds it. *Made*: the same of quantiles, from
+*covered*: rules whose 95 % interval contains it. *Made*: simulated quantiles, from
 1,000 rows, with normal errors of unequal variance and with exponential ones. Rules of
 one list are not independent: standard errors are those of means over samples."""
 

@@ -1,4 +1,4 @@
-"""Do the intervals of survival and of competing risks hold on new rows?
+"""Coverage of intervals of survival and of competing risks on new rows.
 
 python -m benchmarks.new_rows.incidence [--quick] [--fresh]
 """
@@ -28,10 +28,10 @@ second on two; censoring is exponential, of about the given share of the rows. W
 *survival*, events are of the first cause alone. `DistilledTreeSurvival` with 4 rules,
 of a random survival forest of 10 trees that is fitted to the same rows. The truth is
 the mean survival, or incidence of a cause, in those of {N_TRUE:,} new rows that the
-rule predicts; *covered*: 95 % intervals (Kaplan-Meier, Aalen-Johansen) that hold it, at
-horizons at which at least {LEAST_AT_RISK} rows of the rule are at risk. *Mean error*:
-the estimate less the truth. Rules of one fit are not independent: standard errors are
-those of means over {SEEDS} samples.
+rule predicts; *covered*: 95 % intervals (Kaplan-Meier, Aalen-Johansen) that contain it,
+at horizons at which at least {LEAST_AT_RISK} rows of the rule are at risk. *Mean
+error*: the estimate minus the truth. Rules of one fit are not independent: standard
+errors are those of means over {SEEDS} samples.
 
 Rules are selected by survival, or by cause 1, and the same selection makes its
 intervals wider. The incidence of cause 2 is nearly equal in all rules (standard

@@ -1,10 +1,10 @@
-"""Does what rules say of new rows hold there?
+"""Accuracy of the rules' estimates for new rows.
 
 python -m benchmarks.new_rows.lines [--quick] [--fresh] [--tables] [--folder DIR]
 
-Every line of rules is judged on rows that took no part: real sets are halved; of
-made-up ones the truth is known. With ``--folder`` the sets are the CSV files there,
-their last column the target.
+Every rule is evaluated on rows that were not used in its fit: real sets are halved; of
+simulated ones the truth is known. With ``--folder`` the sets are the CSV files there,
+with the target in the last column.
 """
 
 import time
@@ -26,23 +26,23 @@ METHODS = {
     "Node Harvest": ("NodeHarvest", {}),
 }
 MADE = ("steps", "slopes", "nothing")
-"""Sets that are made: of boxes, of slopes, and of noise alone."""
+"""Simulated sets: of boxes, of slopes, and of noise alone."""
 
 N_FEATURES, N_TRUE = 10, 100_000
 FEWEST = 20
-"""Test rows of a line that is judged on real sets."""
+"""Fewest test rows of a rule that is evaluated on real sets."""
 
 SLOW = ("chess", "spambase", "higgs", "waveform21", "shuttle", "satimage", "letter")
-"""Real sets of 2,000 rows to learn from: they come last, as do made-up ones."""
+"""Real sets with 2,000 training rows: they come last, as do simulated ones."""
 
 LEFT_OUT = ("synthetic1", "synthetic2", "xor", "autorisk")
-"""Made by hand, or too small: hardly a line decides 20 rows of half of autorisk."""
+"""Simulated, or too small: hardly a rule decides 20 rows of half of autorisk."""
 
 SEEDS, MODELS, N_RULES = 2, ("forest", "boosting"), 8
 
 
 def made_up(name, n_rows, is_class, generator):
-    """Rows, target and what is true of it: a probability or a mean."""
+    """Rows, target and its true expectation: a probability or a mean."""
     X = generator.normal(size=(n_rows, N_FEATURES))
     height = {
         "steps": np.where(
@@ -64,7 +64,7 @@ def rules_of(method, model, is_class, X, y, seed):
 
 
 def lines_of(rules, X, y):
-    """Per line what it expects, and what it was on its own rows."""
+    """Per rule its estimate for new rows, and its statistics on its own rows."""
     own = rules.described_on(X, y)
     for rule, at_home in zip(rules, own):
         value = at_home.precision_assigned if rules.classes else np.nan
@@ -89,9 +89,9 @@ def of_made_up(name, n_rows, task, kind, method, seed):
     for k, line in enumerate(lines_of(rules, X, y)):
         here = decides[:, k]
         if here.any() and line["rows"]:
-            says_second = not is_class or rules.predictions[k] == 1
+            is_second = not is_class or rules.predictions[k] == 1
             mean = true[here].mean()
-            truth = mean if says_second else 1 - mean
+            truth = mean if is_second else 1 - mean
             yield line | {"truth": truth, "new_rows": int(here.sum()), "error": 0.0}
 
 
@@ -103,7 +103,7 @@ def of_table(X, y, X_new, y_new, is_class, kind, method, seed):
         here = decides[:, k]
         if here.sum() >= FEWEST and line["rows"]:
             hit = y_new[here] == rules.predictions[k] if is_class else y_new[here]
-            # Of a share without misses, too, something is unknown.
+            # Also a share of 0 or 1 has a standard error.
             n, share = here.sum(), hit.mean()
             spread = hit.std(ddof=1)
             if is_class:
@@ -184,7 +184,7 @@ def made_list(*key):
 
 
 def table(frame, by):
-    """Coverage, bias and width per group, beside those of figures on own rows."""
+    """Coverage, bias and width per group, next to those of figures on own rows."""
     rows = []
     for name, here in frame.groupby(by, sort=False):
         found = [name if isinstance(name, str) else ", ".join(name), len(here)]
@@ -192,7 +192,7 @@ def table(frame, by):
             low = here["own_low" if own else "low"]
             high = here["own_high" if own else "high"]
             middle = here["own" if own else "expected"]
-            # Widened by what is unknown of the truth itself.
+            # Widened by the standard error of the truth itself.
             reach = np.where(here.truth < middle, middle - low, high - middle)
             inside = np.hypot(reach, 1.96 * here.error)
             off = middle - here.truth
@@ -216,34 +216,35 @@ def main():
     name = "new_rows_folder" if options.folder else "new_rows"
     study = Study(name, ["set", "task", "model", "method", "seed"], options)
     begin = time.process_time()
-    asked = cases(options)
+    requested = cases(options)
     if not options.tables:
-        study.run(asked)
+        study.run(requested)
         print(f"{time.process_time() - begin:.0f} s of processor")
     frame = study.frame().dropna(subset=["low"])
     frame["task"] = frame["task"].fillna("")
     spread = frame.groupby(["set", "task"])["truth"].transform("std")
-    # Of noise all truths are one.
+    # With noise alone all truths are equal.
     frame["scale"] = np.where((frame.task == "values") & (spread > 1e-9), spread, 1.0)
     is_made = frame["set"].str.split().str[0].isin(MADE)
     n_done = len(frame.groupby(study.keys))
-    parts = [NOTES, f"{n_done} of {len(asked)} cases; the command runs the others."]
-    for words, here in (("Made up, truth known", frame[is_made]),
+    parts = [NOTES, f"{n_done} of {len(requested)} cases; the command runs the others."]
+    for words, here in (("Simulated, truth known", frame[is_made]),
                         ("Real sets, other half", frame[~is_made])):  # fmt: skip
         if len(here):
             parts += [f"## {words}", table(here, ["task", "method"]),
                       table(here, ["task", "set"])]  # fmt: skip
-    study.write_markdown("What rules say of new rows", *parts)
+    study.write_markdown("Estimates of rules for new rows", *parts)
 
 
 NOTES = (
-    "Lists, trees and rules of 8 lines under a forest and under boosting. *Printed*: "
-    "what a line says of new rows, with its 95 % interval (`expected`, `low`, `high`). "
-    "*Own rows*: the precision (or mean) on the rows of the search and its interval, "
-    "which was printed before. *Covered*: lines whose interval holds the truth; on "
-    "real sets, where the truth is estimated from at least 20 other rows, an interval "
-    "is widened by the error of that. *Off by*: mean absolute difference; for values "
-    "in standard deviations of the lines' truths, or as they are where these are one."
+    "Lists, trees and rules of 8 lines (rules or leaves) for a forest and for "
+    "boosting. *Printed*: the estimate of a rule for new rows, with its 95 % interval "
+    "(`expected`, `low`, `high`). *Own rows*: the precision (or mean) on the rows of "
+    "the search and its interval. *Covered*: rules whose interval contains the truth; "
+    "on real sets, where the truth is estimated from at least 20 other rows, an "
+    "interval is widened by its standard error. *Too high by*: mean difference. *Off "
+    "by*: mean absolute difference; for values in standard deviations of the rules' "
+    "truths, or in their own unit where these are equal."
 )
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Does monitoring signal drift, and nothing where there is none?
+"""Detection of drift by monitoring, and false signals without drift.
 
 Usage: python -m benchmarks.new_rows.monitoring [--quick] [--fresh]
 
-Rules are fitted to a forest on rows of a known distribution; then new rows come, as
-before or with one of ten kinds of drift.
+Rules are fitted to a forest on rows of a known distribution; then new rows follow, of
+the same distribution or with one of ten kinds of drift.
 """
 
 from functools import partial

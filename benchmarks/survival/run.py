@@ -1,4 +1,4 @@
-"""How good are survival rules next to a survival CART, optimal trees and the forest?
+"""Survival rules compared with a survival CART, optimal trees and the forest.
 
     python -m benchmarks.survival.run [--quick] [--fresh]
 
@@ -29,20 +29,19 @@ SCORES = ("integrated_brier", "harrell", "uno")
 
 NOTES = f"""\
 All tables of `fresh_tables.csv` with survival times: {SPLITS} random splits, half of
-the rows to train, at most {MOST_ROWS:,}, all others to test. Categories are one-hot
-columns, missing numbers medians. The model is scikit-survival's random survival
-forest of 100 trees with at least 10 rows per leaf. *list*, *tree*: `RuleListSurvival`
-and `DistilledTreeSurvival` of that model, with `n_rules` lines; their horizons are
-the quartiles of the times of events among the training rows. *CART*: `SurvivalTree`
-of scikit-survival with as many leaves. *optimal*: pystreed's tree with the least loss
-in the training rows among all of so many leaves, depth 2, 3 and 4 for 4, 8 and 12, on
-10 thresholds per column. All have at least {LEAST_ROWS} training rows per line.
+the rows for training, at most {MOST_ROWS:,}, all others for testing. Categories are
+one-hot columns, missing numbers are imputed by medians. The model is scikit-survival's
+random survival forest of 100 trees with at least 10 rows per leaf. *list*, *tree*:
+`RuleListSurvival` and `DistilledTreeSurvival` of that model, with `n_rules` lines;
+their horizons are the quartiles of the times of events among the training rows. *CART*:
+`SurvivalTree` of scikit-survival with as many leaves. *optimal*: pystreed's tree of
+smallest training loss among all with as many leaves, depth 2, 3 and 4 for 4, 8 and 12,
+on 10 thresholds per column. All have at least {LEAST_ROWS} training rows per line.
 Scores on test rows, the distribution of censoring from the training rows: Brier
 score, integrated up to the last horizon; concordance of Harrell and Uno of the mean
 survival at the horizons. Time: processor seconds of the fit, that of rules without
-the model. Settings were chosen on other tables; these were run once. pystreed 1.4.0
-fails with NumPy 2, because it uses events as indices; they are converted to integers
-here."""
+the model. Settings were chosen on other tables. pystreed 1.4.0 fails with NumPy 2,
+because it uses events as indices; they are converted to integers here."""
 
 
 class OptimalTree(STreeDSurvivalAnalysis):
@@ -179,12 +178,12 @@ def write(study):
         each += [[data, *about, *digits(row)] for data, row in own.iterrows()]
     each.sort(key=lambda line: line[0])
     head = ["integrated Brier score", "C, Harrell", "C, Uno", "time, s"]
-    gaps = ["Brier score less than optimal, % (standard error)", "better on tables"]
+    others = ["Brier score below optimal, % (standard error)", "better on tables"]
     study.write_markdown(
         "Survival rules, a survival CART, optimal survival trees and the forest",
         NOTES,
         "## Means over tables",
-        markdown_table(["method", "lines", *head, *gaps], total),
+        markdown_table(["method", "lines", *head, *others], total),
         "## Each table",
         markdown_table(["data", "method", "lines", *head], each),
     )
@@ -195,7 +194,7 @@ def digits(row):
 
 
 def against(means, own, method, lines):
-    """By how much the Brier score is less than that of the optimal tree."""
+    """Reduction of the Brier score relative to the optimal tree."""
     if method in ("forest", "optimal"):
         return ["", ""]
     other = means.xs(("optimal", lines), level=("method", "lines"))["integrated_brier"]
