@@ -34,7 +34,7 @@ SETS = {
     "xor": ("regression", "synthetic"),
 }
 """Task, and whether settings of the list were chosen on the set or only confirmed;
-synthetic sets are made of few boxes (but for one), and stand apart."""
+synthetic sets consist of few boxes (except one), and are reported separately."""
 
 SIZES_2018 = {
     "energy": (384, 384),
@@ -44,35 +44,35 @@ SIZES_2018 = {
     "synthetic2": (1000, 1000),
     "xor": (1000, 1000),
 }
-"""Rows to train and to test, as in table 1 of Hara and Hayashi (2018)."""
+"""Training and test rows, as in table 1 of Hara and Hayashi (2018)."""
 
 MOST_ROWS = 2000
-"""Rows to train on, and to test on, at most; half of a smaller set each."""
+"""Most training rows, and most test rows; half of a smaller set each."""
 
 LEAST_SHARE = 0.01
-"""Classes with a smaller share of the rows are left out (four of shuttle's)."""
+"""Classes with a smaller share of the rows are dropped (four of shuttle's)."""
 
 LEFT_OUT = {
     "autompg": ["name"],
     "breast": ["sample_code_number"],
     "energy": ["cooling_load"],
 }
-"""Columns that say which row it is, or the target in other words."""
+"""Columns that identify the row, or duplicate the target."""
 
 SMALL = {"n_estimators": 10, "max_depth": 3}
-"""The forest that te2rules can read in minutes; its own examples are of that size."""
+"""A forest that te2rules converts in minutes; its own examples have this size."""
 
 
 def is_classes(name):
-    """Whether the target of a set are classes; else values."""
+    """Whether the target of a set has classes; otherwise values."""
     return SETS[name][0] != "regression"
 
 
 def load(name, seed, sizes=None):
     """``X_train, y_train, X_test, y_test`` of one random split of one data set.
 
-    ``sizes`` are the rows to train and to test; by default half of the set each, and
-    at most ``MOST_ROWS``.
+    ``sizes`` are the numbers of training and test rows; by default half of the set
+    each, at most ``MOST_ROWS``.
     """
     X, y = table_of(name, seed)
     n_rows = min(len(y), 2 * MOST_ROWS)
@@ -83,7 +83,7 @@ def load(name, seed, sizes=None):
 
 
 def table_of(name, seed):
-    """All rows, encoded; the seed makes the synthetic ones."""
+    """All rows, encoded; the seed is for the synthetic sets."""
     from sklearn.datasets import load_diabetes
 
     from clearwood import datasets
@@ -128,8 +128,8 @@ def fresh_table(about, seed):
 
 
 def numbers(frame):
-    """Text becomes columns of 0 and 1 (one where there are two values), and missing
-    numbers become medians: CART and the peers cannot do with less."""
+    """One-hot columns for text (one for two values), and medians for missing numbers,
+    as CART and the peers need them."""
     columns = []
     for _, column in frame.items():
         if pd.api.types.is_numeric_dtype(column):
@@ -142,8 +142,8 @@ def numbers(frame):
 
 
 def shuffled(frame, target, seed, most_rows=None):
-    """Rows in random order, ``most_rows`` of them at most: columns, those of text as
-    categories, and the target."""
+    """At most ``most_rows`` rows in random order: columns, with text as categories, and
+    the target."""
     frame = frame.sample(frac=1, random_state=seed)[:most_rows]
     y = frame.pop(target)
     texts = [c for c in frame if not pd.api.types.is_numeric_dtype(frame[c])]
@@ -152,7 +152,7 @@ def shuffled(frame, target, seed, most_rows=None):
 
 
 def prepared():
-    """Missing numbers become medians, all on one scale; categories one-hot."""
+    """Impute medians and standardize numbers; encode categories one-hot."""
     from sklearn.compose import make_column_selector, make_column_transformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
@@ -174,7 +174,7 @@ def prepared():
 
 
 def gaussian_rows(n_rows, n_features, seed):
-    """Gaussian features and two classes with a bent border and noise."""
+    """Gaussian features and two classes with a curved boundary and noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_features))
     score = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + 0.3 * X[:, 3:8].sum(axis=1)

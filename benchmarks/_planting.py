@@ -1,5 +1,5 @@
-"""Servers that have loaded the tests of a room, and plant mutants into copies of
-themselves: for `benchmarks.mutations`."""
+"""Server processes that load the tests of a package once and run them on mutants in
+forked copies: for `benchmarks.mutations`."""
 
 import ast
 import gc
@@ -15,16 +15,16 @@ import types
 from benchmarks._recorder import Recorder
 
 SECONDS_MORE = 60
-"""Of the processor, beside what the tests should take: a bug that runs on is seen."""
+"""Processor seconds beyond those of the tests, after which a mutant counts as seen."""
 
 MOST_SECONDS, MOST_BYTES = 1200, 3 << 30
-"""Of all tests of a room while it is recorded, and of any process."""
+"""Limits for recording all tests of a package, and for the memory of any process."""
 
 OPTIONS = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist"]
 
 
 SINGLE = "single files"
-"""What stands beside the rooms, as one more room."""
+"""The files outside all packages, treated as one more package."""
 
 TESTS = {
     "charts": [
@@ -35,7 +35,7 @@ TESTS = {
         "tests/discretize/test_saving.py", "tests/sbfc/test_saving.py",
     ],
 }  # fmt: skip
-"""Of rooms without a folder of their own below tests/."""
+"""Tests of packages without a folder of their own below tests/."""
 
 
 def files_of_room(folder, room):
@@ -67,7 +67,7 @@ def _functions(code):
 
 
 def new_code(path, before, after, line):
-    """What a mutant makes of the outermost function around it, if there is one."""
+    """The mutant's code of the outermost function around a line, if there is one."""
     first = enclosing(before, line, min)
     old, new = (
         _functions(compile(t, path, "exec")).get(first) for t in (before, after)
@@ -76,8 +76,8 @@ def new_code(path, before, after, line):
 
 
 def put_in_place(code):
-    """Give a function that is loaded its new code."""
-    gc.unfreeze()  # Of what is frozen, as tests do, no list is given.
+    """Replace the code of a loaded function."""
+    gc.unfreeze()  # gc lists no frozen objects, and tests freeze some.
     for function in gc.get_objects():
         if isinstance(function, types.FunctionType):
             old = function.__code__
@@ -87,7 +87,7 @@ def put_in_place(code):
 
 
 def limit(seconds):
-    """End this process after some seconds of the processor, or with too much memory."""
+    """Limit the processor seconds and the memory of this process."""
     seconds = round(seconds + SECONDS_MORE)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
@@ -102,7 +102,7 @@ def forked(function, *args):
 
 
 class Server:
-    """For pytest: collects tests once, and runs some of them whenever it is asked."""
+    """Pytest plugin that collects tests once, and runs some of them on request."""
 
     def __init__(self, pipe, recorder=None):
         self.pipe, self.recorder = pipe, recorder
@@ -110,7 +110,7 @@ class Server:
     def pytest_configure(self):
         from hypothesis import Phase, settings
 
-        # To look for a smaller example takes longer than all else.
+        # Shrinking examples would take most of the time.
         phases = (Phase.explicit, Phase.generate)
         settings.register_profile("mutant", settings(), phases=phases)
         settings.load_profile("mutant")
@@ -136,11 +136,11 @@ class Server:
             n = rank[item.nodeid]
             best[item.path] = min(n, best.get(item.path, n))
         if not is_record:
-            # File by file, so that what a file's tests share is made once.
+            # File by file, so that shared fixtures are made once.
             items.sort(key=lambda i: (best[i.path], str(i.path), rank[i.nodeid]))
         begin, files = time.perf_counter(), list(dict.fromkeys(i.path for i in items))
         for item, following in zip(items, [*items[1:], None]):
-            # Of all files the first tests, and what a file leaves goes to the next.
+            # Each file has its share of the time, and passes on the rest.
             most = seconds * (files.index(item.path) + 1) / len(files)
             if is_record and time.perf_counter() - begin > most:
                 self.recorder.tests[item.nodeid] = None
@@ -154,7 +154,7 @@ class Server:
 
 
 def serve(folder, paths, *plugin):
-    """Be the server of some files of tests."""
+    """Run a server for some files of tests."""
     import pytest
 
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -162,7 +162,7 @@ def serve(folder, paths, *plugin):
     os.dup2(nowhere, 2)
     os.chdir(folder)
     sys.path[:0] = [f"{folder}/src"]
-    # No bytecode of a mutant is kept for the next.
+    # No bytecode of a mutant is kept.
     sys.dont_write_bytecode = True
     os.environ |= {"PYTHONPATH": f"{folder}/src", "PYTHONDONTWRITEBYTECODE": "1"}
     recorders = [recorder for _, recorder in [plugin] if recorder]
@@ -170,7 +170,7 @@ def serve(folder, paths, *plugin):
 
 
 class Room:
-    """The tests of a room: what each of them runs, and a server that runs them."""
+    """The tests of a package: the functions that each runs, and a server."""
 
     def __init__(self, folder, room, known=None, seconds=MOST_SECONDS):
         self.folder, self.source = folder, folder / "src" / "clearwood"
@@ -180,19 +180,19 @@ class Room:
         if not self.names:
             sys.exit(f"The tests of {room} cannot be loaded.")
         if not known:
-            if self.ask(self.server, self.names, seconds, None, True):
+            if self.run(self.server, self.names, seconds, None, True):
                 self.close()
                 sys.exit(f"The tests of {room} end early without a bug.")
             known = json.loads(self.file.read_text())
         self.record = known
-        # Some need a process of their own, and fail here without a bug; and what comes
-        # after the seconds of the record is left out.
+        # Without tests that fail here without a bug, because they need a process of their
+        # own, and those that the time limit of the record left out.
         n_tests = len(self.names)
         self.names = [name for name in self.names if known.get(name, True)]
-        print(f"{len(self.names)} of {n_tests} tests of {room} can be asked")
+        print(f"{len(self.names)} of {n_tests} tests of {room} can be used")
 
     def started(self, paths, recorder=None):
-        """A server, and the names of its tests; none where they cannot be loaded."""
+        """A server, and the names of its tests; none if they cannot be loaded."""
         here, there = multiprocessing.Pipe()
         work = (self.folder, paths, there, recorder)
         multiprocessing.get_context("fork").Process(
@@ -205,7 +205,7 @@ class Room:
             return None, []
 
     @staticmethod
-    def ask(server, *work):
+    def run(server, *work):
         """Exit code of some tests."""
         server.send(work)
         return server.recv()
@@ -218,14 +218,14 @@ class Room:
         code = new_code(str(path), before, text, line)
         if code is not None:
             packed = marshal.dumps(code)
-            return self.ask(self.server, names, seconds, packed, False) != 0
-        # What is made when a file is imported asks for a server of its own.
+            return self.run(self.server, names, seconds, packed, False) != 0
+        # Code that runs on import needs a server of its own.
         path.write_text(text, encoding="utf-8")
         try:
             server, found = self.started(sorted({n.split("::")[0] for n in names}))
             if not server or not {*names} <= {*found}:
                 return True
-            seen = self.ask(server, names, seconds, None, False) != 0
+            seen = self.run(server, names, seconds, None, False) != 0
             server.send(None)
             return seen
         finally:
@@ -233,5 +233,5 @@ class Room:
             os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
     def close(self):
-        """Let the server go."""
+        """Stop the server."""
         self.server.send(None)

@@ -1,4 +1,4 @@
-"""Which functions of the library does each test run? For `benchmarks.mutations`."""
+"""Functions of the library that each test runs: for `benchmarks.mutations`."""
 
 import cProfile
 import functools
@@ -12,32 +12,31 @@ import pytest
 
 
 class Recorder:
-    """For pytest: writes for every test its seconds and the functions that it ran;
-    of those that fail nothing.
+    """Pytest plugin that records for every passing test its seconds and functions.
 
-    What a fixture or a file of tests runs on being made counts for all tests that
-    use it. What runs in other threads and processes is not seen.
+    Functions that a fixture or the import of a file runs count for all tests that use
+    it. Those in other threads and processes are not recorded.
     """
 
     def __init__(self, source, path):
         self.source, self.path = f"{source}/", path
         self.tests, self.seen = {}, set()
         self.of_fixture, self.of_file = defaultdict(set), defaultdict(set)
-        # A helper that keeps its answer would run for the first test only.
+        # A cached helper would run for the first test only.
         functools.cache = lambda function: function
         self.profiler = None
         self.start()
 
     def start(self):
-        """A new profiler, as none can be asked what was new."""
+        """A new profiler, since its statistics are cumulative."""
         self.profiler = cProfile.Profile(time.process_time, builtins=False)
-        # A profiler that is collected while this one begins would stop it.
+        # Collecting the old profiler while this one starts would stop it.
         gc.disable()
         self.profiler.enable()
         gc.enable()
 
     def flush(self):
-        """Note what ran since the last time."""
+        """Record the functions that ran since the last call."""
         if not self.profiler:
             return
         self.profiler.disable()
@@ -50,7 +49,7 @@ class Recorder:
         self.start()
 
     def during(self):
-        """What runs in a hook that is a generator."""
+        """Functions that run during a hook that is a generator."""
         self.flush()
         outer, self.seen = self.seen, set()
         try:
@@ -93,11 +92,11 @@ class Recorder:
         return result
 
     def stop(self):
-        """Record no more."""
+        """Stop recording."""
         self.profiler.disable()
         self.profiler = None
 
     def write(self):
-        """All tests, as a file."""
+        """Write the record of all tests to a file."""
         self.stop()
         self.path.write_text(json.dumps(self.tests))

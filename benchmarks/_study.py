@@ -1,4 +1,4 @@
-"""What all studies share: tables that resume, pages, the machine's description."""
+"""Common parts of all studies: resumable tables, pages, the machine's description."""
 
 import argparse
 import ast
@@ -21,13 +21,13 @@ from benchmarks._data import gaussian_rows, make_model
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 BEGUN = RESULTS / ".begun.json"
-"""Not committed. File of results -> the sources with which it was begun."""
+"""Not committed. File of results -> the sources with which its run began."""
 HASH = re.compile("[0-9a-f]{40,64}")
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
 def arguments(description, texts=None, **flags):
-    """The options that all benchmarks have, and texts and flags of one: name and
+    """The common options of all benchmarks, and texts and flags of one: name and
     help."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="smaller, in minutes")
@@ -40,14 +40,14 @@ def arguments(description, texts=None, **flags):
 
 
 def _short(value):
-    """Six digits of a number are more than any table shows."""
+    """Round a number to six digits, more than any table shows."""
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
 class Study:
-    """Rows in a CSV file; a case that is already there is not run again.
+    """Rows in a CSV file; cases that it contains are not run again.
 
-    ``keys`` are the columns that name a case. A quick run has a file of its own.
+    ``keys`` are the columns that identify a case. A quick run has its own file.
     """
 
     def __init__(self, name, keys, options):
@@ -61,22 +61,22 @@ class Study:
             self.csv.unlink(missing_ok=True)
         if not self.csv.exists():
             mark_begun(self.csv.name)
-        # Also of rows from a run that was interrupted, if the sources are the same.
+        # True as well after an interrupted run with the same sources.
         self.is_new = is_begun(self.csv.name)
 
     def rows(self):
-        """All rows so far, as dicts of str."""
+        """Existing rows, as dicts of str."""
         if not self.csv.exists():
             return []
         with self.csv.open(newline="") as file:
             return list(csv.DictReader(file))
 
     def frame(self):
-        """All rows so far."""
+        """Existing rows."""
         return pd.read_csv(self.csv, dtype=dict.fromkeys(self.keys, str))
 
     def run(self, cases, warm=None):
-        """Run what is missing. ``cases``: key tuple -> function giving rows; ``warm``
+        """Run missing cases. ``cases``: key tuple -> function giving rows; ``warm``
         runs once before, by default ``warm_up``."""
         done = {tuple(row[key] for key in self.keys) for row in self.rows()}
         missing = [key for key in cases if tuple(map(str, key)) not in done]
@@ -93,7 +93,7 @@ class Study:
                 print("   ", *(shown(v) for v in row.values()), flush=True)
 
     def drop(self, **values):
-        """Forget the rows with these values, so that they are measured again."""
+        """Remove the rows with these values, so that they are measured again."""
         rows = self.rows()
         kept = [r for r in rows if any(r[k] != v for k, v in values.items())]
         if len(kept) < len(rows):
@@ -110,7 +110,7 @@ class Study:
             writer.writerows({k: _short(v) for k, v in row.items()} for row in rows)
 
     def write_markdown(self, title, *parts):
-        """The page of results: parts are paragraphs and tables."""
+        """Write the page of results; parts are paragraphs and tables."""
         from benchmarks.stale import origin_of_page
 
         command, older = f"Command: `{self.command}`", ""
@@ -189,7 +189,7 @@ def mark_begun(name):
 
 
 def warm_up():
-    """Load all modules, so that no case pays for them."""
+    """Load all modules, so that no case includes their time."""
     import clearwood as cw
 
     for size in (50, 2000):  # codes of one byte and of two
@@ -206,8 +206,8 @@ def warm_up():
 def simplifier(name, is_class, model, **settings):
     """An estimator of the library, by the first part of its name.
 
-    Settings that begin with an underscore are attributes of its class: what serves
-    nothing but comparisons with papers and programs is no parameter.
+    Settings that begin with an underscore are attributes of its class, which only
+    comparisons with papers and programs use.
     """
     import clearwood as cw
 
@@ -219,7 +219,7 @@ def simplifier(name, is_class, model, **settings):
 
 
 def seconds(function, least=3, enough=2.0):
-    """Median of several runs, after one that is not counted."""
+    """Median of several runs, after one that is not timed."""
     function()
     times = []
     while len(times) < least or (sum(times) < enough and len(times) < 50):
@@ -230,8 +230,8 @@ def seconds(function, least=3, enough=2.0):
 
 
 def in_fresh_process(function, *args):
-    """What a function of a study returns, where nothing was done before: so that its
-    memory can be seen. All goes there and back as JSON."""
+    """Result of a study's function in a fresh process, in which its memory can be
+    measured. Arguments and result are passed as JSON."""
     module = sys.modules[function.__module__].__spec__.name
     program = (
         f"import json, sys; from {module} import {function.__name__} as measure; "
@@ -269,7 +269,7 @@ def markdown_table(header, rows):
 
 
 def shown(value):
-    """A value for people."""
+    """Format a value for a table."""
     if isinstance(value, float | np.floating):
         if np.isnan(value):
             return ""
@@ -280,7 +280,7 @@ def shown(value):
 
 
 def mean_and_sd(values, digits=None):
-    """``mean ± standard deviation``; about three digits where none are asked for."""
+    """``mean ± standard deviation``; about three digits by default."""
     values = np.asarray(values, dtype=float)
     if digits is None:
         digits = int(
