@@ -206,15 +206,6 @@ def test_counts_and_repr():
     same_text(repr(ensemble))
 
 
-def test_feature_names():
-    X, y = np.arange(4.0)[:, None], [0.0, 1.0, 5.0, 5.0]
-    ensemble = read_ensemble(DecisionTreeRegressor().fit(X, y))
-    named = ensemble.with_feature_names(["age"])
-    assert named.features.names == ("age",) and ensemble.features.names == ("x0",)
-    with refuses(InputError):
-        ensemble.with_feature_names(["age", "height"])
-
-
 def test_pickle_keeps_predictions():
     rng = np.random.default_rng(0)
     ensemble = models.random_ensemble(rng)

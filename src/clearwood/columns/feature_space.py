@@ -137,15 +137,6 @@ class FeatureSpace:
         }
         return replace(self, **kept)
 
-    def renamed(self, names: Sequence[str]) -> FeatureSpace:
-        """Copy with the column names of the user's data."""
-        if len(names) != self.n_features:
-            raise InputError(
-                f"The data has {len(names)} columns, the model reads "
-                f"{self.n_features}; pass the columns the model was fitted on."
-            )
-        return replace(self, names=tuple(str(n) for n in names), named=True)
-
     def shown(self, d: int) -> str:
         """Display name of a feature."""
         return self.info[d].name or self.names[d]

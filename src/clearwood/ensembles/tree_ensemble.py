@@ -157,19 +157,6 @@ class TreeEnsemble(FlatTrees):
         objective = str(self.details.get("objective", ""))
         return "" if self.classes is not None else statistic_of(objective)
 
-    def with_feature_names(self, names: Sequence[str]) -> TreeEnsemble:
-        """Copy of the ensemble with the column names of the user's data.
-
-        Examples
-        --------
-        >>> from sklearn.tree import DecisionTreeRegressor
-        >>> from clearwood.ensembles import read_ensemble
-        >>> tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [5.0, 7.0])
-        >>> read_ensemble(tree).with_feature_names(["age"]).features.names
-        ('age',)
-        """
-        return replace(self, features=self.features.renamed(names))
-
     def with_classes(self, classes: Sequence[Any]) -> TreeEnsemble:
         """Copy of the ensemble with the class labels of the user's data.
 
