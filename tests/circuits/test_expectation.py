@@ -132,16 +132,6 @@ def test_units_and_offsets_change_only_the_unit(rows):
         assert variance == pytest.approx(one.children[0].variance, rel=1e-5)
 
 
-def test_weights_are_rows(rows):
-    weight = np.arange(len(rows)) % 3
-    weighted = refine(mixture(), rows, weight.astype(float), sweeps=3, tolerance=0.0)
-    repeated = refine(
-        mixture(), np.repeat(rows, weight, axis=0), sweeps=3, tolerance=0.0,
-        spread=np.ones(3),
-    )  # fmt: skip
-    np.testing.assert_allclose(parameters(weighted), parameters(repeated), rtol=1e-9)
-
-
 def test_variances_stay_above_their_floor():
     """Rows that are all alike, and a column that is another's double."""
     x = np.linspace(0, 1, 30)

@@ -27,7 +27,6 @@ LONGER, LONGEST = 1.5, 8.0
 def refine(
     circuit: Circuit,
     values: np.ndarray,
-    weight: np.ndarray | None = None,
     *,
     valid: np.ndarray | None = None,
     alpha: float = 0.0,
@@ -43,7 +42,6 @@ def refine(
     circuit : Circuit
     values : ndarray of shape (n_rows, n_columns)
         Encoded rows; missing entries are marginalized.
-    weight : ndarray of shape (n_rows,), optional
     valid : ndarray of shape (n_valid, n_columns), optional
         Encoded validation rows for early stopping: as soon as their likelihood falls.
         By default the training rows are used.
@@ -77,20 +75,19 @@ def refine(
     >>> found.root.weights.round(2).tolist(), round(found.root.children[1].mean, 2)
     ([0.6, 0.4], 10.0)
     """
-    weight = np.ones(len(values)) if weight is None else weight
     spread = variances(values) if spread is None else spread
     start = compile_circuit(circuit)
-    expects = partial(_expected, values, weight)
+    expects = partial(_expected, values)
     if valid is not None and len(valid):
         steps = long_sweeps(start, expects, valid, alpha, spread, tolerance, much)
     else:
         plain = em_sweeps(start, expects, alpha, spread)
-        steps = ((found, float(log / weight.sum())) for found, log in plain)
+        steps = ((found, float(log / len(values))) for found, log in plain)
     return climb(start, steps, sweeps, tolerance)
 
 
-def _expected(values: np.ndarray, weight: np.ndarray, compiled: Compiled) -> Expected:
-    return compiled.expected(values, weight)
+def _expected(values: np.ndarray, compiled: Compiled) -> Expected:
+    return compiled.expected(values, np.ones(len(values)))
 
 
 def climb(

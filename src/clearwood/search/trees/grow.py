@@ -131,9 +131,9 @@ def removals(tree: GrownNode, most: int | None = None) -> list[GrownNode]:
     ]
 
 
-def expansions(tree: GrownNode, most: int = 1) -> list[GrownNode]:
-    """Trees with one leaf more, best first: a leaf is split."""
-    return [_expanded(tree, found) for found in _best_expansions(tree)[:most]]
+def expansions(tree: GrownNode) -> list[GrownNode]:
+    """The best tree with one leaf more, a leaf of which is split, if there is one."""
+    return [_expanded(tree, found) for found in _best_expansions(tree)[:1]]
 
 
 def _best_expansions(tree: GrownNode) -> list[Expansion]:
