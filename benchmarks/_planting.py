@@ -185,8 +185,8 @@ class Room:
                 sys.exit(f"The tests of {room} end early without a bug.")
             known = json.loads(self.file.read_text())
         self.record = known
-        # Without tests that fail here without a bug, because they need a process of their
-        # own, and those that the time limit of the record left out.
+        # Exclude tests that need their own process, and therefore fail here without a
+        # bug, and those that the time limit of the record left out.
         n_tests = len(self.names)
         self.names = [name for name in self.names if known.get(name, True)]
         print(f"{len(self.names)} of {n_tests} tests of {room} can be used")
