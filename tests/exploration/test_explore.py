@@ -1,5 +1,7 @@
 """A first look at tables, tidy and hostile."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -47,6 +49,22 @@ def test_it_prints_overview_models_caveats_and_anomalies(found):
     best = frame[frame["recommended"]].iloc[0]
     assert 1 <= best["size"] <= 30 and best["auc"] > 0.7
     assert found.choice[1].scores.loss >= best["log_loss"] - 1e-12
+
+
+def test_a_boosting_that_is_clearly_worse_is_named_so(found):
+    def caveat(difference):
+        entries = [
+            e._replace(losses=found.choice[1].losses + difference)
+            if e.contender.name == contest.BOOSTING
+            else e
+            for e in found.entries
+        ]
+        return " ".join(replace(found, entries=entries).caveats())
+
+    noise = 0.1 * np.cos(np.arange(len(found.choice[1].losses)))
+    assert "predicts worse: its log loss is higher by" in caveat(0.5 + noise)
+    assert "predicts better: its log loss is lower by" in caveat(noise - 0.5)
+    assert "better beyond chance (difference in log loss" in caveat(noise)
 
 
 def test_its_best_model_predicts_new_rows_as_they_come(found):

@@ -194,6 +194,7 @@ class Exploration(Result):
             scores=scores_text(chosen.scores, self.task),
             loss_name=LOSS_NAMES[self.task][1],
             gain_of_boosting=_difference(chosen, by_name.get(BOOSTING, chosen)),
+            gain_over_boosting=_difference(by_name.get(BOOSTING, chosen), chosen),
             gain_over_constant=_difference(by_name["constant"], chosen),
             others=others,
             target=printable(self.target),

@@ -125,10 +125,13 @@ def test_between_levels_it_is_cramers_v():
 
 def test_a_constant_column_depends_on_nothing():
     one = Categorical(0, np.array([1.0, 0.0]))
-    kinds = [Product((one, Bernoulli(1, p))) for p in (0.1, 0.9)]
+    kinds = [Product((one, Bernoulli(1, p))) for p in (0.1, 0.5, 0.9)]
     features = FeatureSpace(("a", "b"), (("k", "l"), (0, 1)))
-    circuit = Circuit(Sum(np.array([0.5, 0.5]), tuple(kinds)), features)
-    assert np.allclose(strengths(circuit), [[0, 0], [0, 1]])
+    # Of weights whose sum is rounded.
+    for seed in range(10):
+        weights = np.random.default_rng(seed).dirichlet(np.ones(3))
+        circuit = Circuit(Sum(weights, tuple(kinds)), features)
+        assert np.allclose(strengths(circuit), [[0, 0], [0, 1]])
 
 
 def test_a_circuit_may_be_deeper_than_python_recurses():

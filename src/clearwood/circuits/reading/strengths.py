@@ -22,7 +22,9 @@ N_DRAWS = 500
 """Number of rows sampled from a circuit to estimate the usual surprisal."""
 
 NOTHING = 1e-10
-"""Variance below this share of the column's largest one counts as none."""
+"""Variance below this share of the column's largest one counts as none; below it by
+itself too for indicators of levels, whose largest is rounding error where only one level
+occurs."""
 
 
 def strengths(circuit: Circuit) -> np.ndarray:
@@ -68,7 +70,8 @@ def strengths(circuit: Circuit) -> np.ndarray:
     rank = np.zeros(len(at.start))
     for j, (start, stop) in enumerate(zip(at.start, at.stop)):
         variances, axes = np.linalg.eigh(covariance[start:stop, start:stop])
-        varies = variances > NOTHING * max(variances[-1], 0.0)
+        least = 0.0 if categories[j] is None else 1.0
+        varies = variances > NOTHING * max(variances[-1], least)
         scaled = axes[:, varies] / np.sqrt(variances[varies])
         whitener[start:stop, start : start + varies.sum()] = scaled
         rank[j] = varies.sum()
