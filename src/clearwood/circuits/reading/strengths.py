@@ -22,9 +22,8 @@ N_DRAWS = 500
 """Number of rows sampled from a circuit to estimate the usual surprisal."""
 
 NOTHING = 1e-10
-"""Variance below this share of the column's largest one counts as none; below it by
-itself too for indicators of levels, whose largest is rounding error where only one level
-occurs."""
+"""Variance below this share of the column's largest one counts as none. So does one
+below it for indicators of levels: of a single level, all variance is rounding error."""
 
 
 def strengths(circuit: Circuit) -> np.ndarray:
