@@ -1,4 +1,4 @@
-"""Texts of the study of texts, and what the thesis prints of them."""
+"""Data sets of the study of texts, and the results printed in the thesis."""
 
 import lzma
 import re
@@ -15,7 +15,7 @@ TEXTS = {
 }
 
 TABLES = {"shakespeare": 15, "ptb": 16, "linux": 14}
-"""Of the thesis."""
+"""Tables of the thesis."""
 
 HMM, LSTM, SEQUENTIAL, JOINT = "HMM", "LSTM", "sequential hybrid", "joint hybrid"
 PAPER, CONTINUOUS = "LSTM trained as in the thesis", "continuous HMM"
@@ -59,9 +59,9 @@ PRINTED = {
     },
 }  # fmt: skip
 """Krakovna (2016), tables 14 to 16, by method, LSTM units and HMM states: mean
-log-likelihood of the characters to judge by, and of those to learn from. The network
-below the continuous HMM has 100 units for Penn Treebank; for Shakespeare it does not
-say how many."""
+log-likelihood of test characters, and of training characters. The network
+below the continuous HMM has 100 units for Penn Treebank; for Shakespeare the number is
+not given."""
 
 AIMS = {
     (HMM, 0, 10): -2.64,
@@ -70,12 +70,12 @@ AIMS = {
     (SEQUENTIAL, 10, 10): -2.17,
     (JOINT, 10, 10): -2.12,
 }
-"""What Tiny Shakespeare is to reach at least."""
+"""Target log-likelihoods for Tiny Shakespeare."""
 
 
 @cache
 def parts_of(name):
-    """Text to learn from, and text to judge by."""
+    """Training text and test text."""
     if name == "ptb":
         return read("ptb.train"), read("ptb.valid")
     if name == "linux":
@@ -92,7 +92,7 @@ def read(name):
 
 
 def files_apart(text):
-    """A tenth of the files, at random, apart from the others.
+    """Split off a random tenth of the files.
 
     The text is sorted by path, and nearly every file begins with the line of its
     licence.

@@ -1,8 +1,8 @@
-"""How much of a network that foretells characters do few states explain?
+"""How much of a network that predicts characters is explained by few states?
 
 python -m benchmarks.sequences.explain [--quick] [--fresh] [--tables]
 
-Networks of Tiny Shakespeare (shared data) are trained by the first run, and kept (see
+Networks of Tiny Shakespeare (shared data) are trained in the first run and saved (see
 ``networks.py``); needs torch (``pip install clearwood[torch]``).
 """
 
@@ -21,7 +21,7 @@ from clearwood.sequences.next_symbols import symbol_table
 N_STATES = 100
 SIZES = (5, 10, 20, 50, 100, 200, 500)
 SIZES_OF_HMM = (5, 10, 20, 50, 100)
-"""Of its filter every step has so many numbers."""
+"""Number of values per step of its filter."""
 
 SEEDS = {"LSTM 10": 3}
 NETWORKS = ("LSTM 10", "hybrid 10+10", *networks.PLAIN)
@@ -34,23 +34,23 @@ WAYS = {
 }
 
 CONTINUOUS_STATES, N_FITTED, N_DRAWS = 20, 20_000, 50
-"""States of a continuous hidden Markov model (thesis), characters that it is fitted to,
+"""States of a continuous hidden Markov model (thesis), number of training characters,
 and draws of each of four chains."""
 
 SAME, DIRECT = "emission table", "next-step table"
 PRINTED = -2.74
-"""Table 15: the continuous model's, of what was not learned from."""
+"""Table 15: test log-likelihoods of the continuous model."""
 
-ASKED = 0.16, 0.77, 30
-"""Of 100 states of the LSTM with ten units: divergence, agreement, seconds."""
+TARGET = 0.16, 0.77, 30
+"""Targets for 100 states of the LSTM with ten units: divergence, agreement, seconds."""
 
 LEAST = 1e-6
-"""Probability of a character that no state in question has had in training."""
+"""Probability of a character without occurrences in training."""
 
 
 @lru_cache(maxsize=1)
 def network_of(name, seed, quick, of=networks.SHAKESPEARE):
-    """What ``explain_rnn`` takes: a network, what it reads, and more about both."""
+    """Arguments of ``explain_rnn``: a network, its texts, and further settings."""
     text, share = networks.to_read(quick, of)
     given = {"test_size": share}
     if name in networks.HYBRIDS:
@@ -60,10 +60,10 @@ def network_of(name, seed, quick, of=networks.SHAKESPEARE):
 
 
 def explained(name, seed, way, n_states, quick, of=networks.SHAKESPEARE):
-    """A network read as an automaton, and the seconds that it took."""
+    """A network explained by an automaton, and the seconds of the explanation."""
     network, text, given = network_of(name, seed, quick, of)
     with warnings.catch_warnings():
-        # That tables of symbols explain more is what the page is to show.
+        # The page itself shows that tables of symbols explain more.
         warnings.simplefilter("ignore", PoorFidelityWarning)
         begin = time.process_time()
         found = cw.explain_rnn(
@@ -73,11 +73,11 @@ def explained(name, seed, way, n_states, quick, of=networks.SHAKESPEARE):
 
 
 def pictures(name, way, seed, quick):
-    """All lines of the fidelity of one picture, and how good the network itself is."""
+    """All rows of the fidelity of one surrogate, and the network's log-likelihood."""
     found, seconds = explained(name, seed, way, N_STATES, quick)
     trace = found.trace
-    judged = np.flatnonzero(trace.is_held_out & (trace.following >= 0))
-    own = trace.log_proba[judged, trace.following[judged]].mean()
+    held_out = np.flatnonzero(trace.is_held_out & (trace.following >= 0))
+    own = trace.log_proba[held_out, trace.following[held_out]].mean()
     for picture, line in found.fidelity_.items():
         yield {
             "picture": picture,
@@ -106,7 +106,7 @@ def curve(name, way, seed, quick):
 
 
 def continuous(name, algorithm, seed, quick, of=networks.SHAKESPEARE):
-    """A Gaussian hidden Markov model of a network's vectors, foretelling characters."""
+    """Predictions of characters by a Gaussian HMM of a network's vectors."""
     trace = explained(name, seed, CLUSTERS, 2, quick, of)[0].trace
     vectors, codes = trace.states.astype(float), trace.codes
     n_learned = int((~trace.is_held_out).sum())
@@ -136,60 +136,62 @@ def continuous(name, algorithm, seed, quick, of=networks.SHAKESPEARE):
 # The page
 
 ABOUT = """\
-Networks that foretell the next character of Tiny Shakespeare. They have learned from
-its first nine tenths; pictures are made of what they say of the last 288,461 characters
-of these, and judged on the last tenth of the text, 111,539 characters. *KL* is the
-divergence of a picture from the network, in nats a character; *agreement* the share of
-characters of which both find the same most probable; *gap* how much less probable the
-characters that did follow are to the picture than to the network. Mean ± standard
-deviation over seeds of network and picture, where there are several."""
+Networks that predict the next character of Tiny Shakespeare. Their training text is the
+first nine tenths; surrogates are fitted to their predictions for the last 288,461
+characters of these, and evaluated on the last tenth of the text, 111,539 characters.
+*KL* is the divergence of a surrogate from the network, in nats per character;
+*agreement* the share of characters with the same most probable prediction; *loss* the
+decrease of the mean log-likelihood of the text relative to the network. Mean ± standard
+deviation over seeds of network and surrogate, if there are several."""
 
 IN_WORDS = """\
-- **Alone it is less.** Run by itself, on characters only, that automaton is farther
-  from the network (.17 to .18) than a table of the last two characters (.13, 1,203
-  lines); `explain_rnn` warns of it. It takes 200 to 500 states to be as near. That
-  table also agrees more often (.82) than the states read from the network do.
+- **The automaton alone explains less.** Run by itself, on characters only, it is
+  farther from the network (.17 to .18) than a table of the last two characters (.13,
+  1,203 rows); `explain_rnn` warns of this. It needs 200 to 500 states for the same
+  divergence. That table also has a higher agreement (.82) than the states read from the
+  network.
 - **The last three characters explain nearly all** of this small network: .05, with
-  9,545 lines. 500 states read from it are as near, no automaton alone is. The table
-  even foretells the text a little better than the network that it is made of.
-- **Ten states explain no more than the last character does** (.41 to .48 and .42).
-  What they look like in colours can be seen in the text without them.
-- **Larger networks take more states.** Of the GRU and of the two-layer LSTM, plain
+  9,545 rows. 500 states read from it have the same divergence, no automaton alone has.
+  The table even has a slightly higher log-likelihood than its network.
+- **Ten states explain no more than the last character** (.41 to .48 and .42). Their
+  coloured text shows no more than the text itself.
+- **Larger networks need more states.** For the GRU and the two-layer LSTM, plain
   modules of torch, 100 states read from the network leave .29, a table of the last two
   characters .27 and .32. 500 states leave .14 and .15.
-- **The hybrid takes no fewer states** (those of its LSTM and of its hidden Markov model
-  side by side): 100 leave .17. It foretells no better than the LSTM without, either;
-  its hidden Markov model was fitted by EM, and this is one seed.
-- **k-means explains more than a Gaussian hidden Markov model** of as many states (100:
-  .12 and .19), and is faster: it measures distances by what moves the network's output,
-  and its clusters need not follow each other. Run alone, the model loses less.
-- **Cells** of the LSTM leave twice as much where they are read in place of its hidden
-  states (.27); beside them they add next to nothing."""
+- **The hybrid needs no fewer states** (those of its LSTM and of its hidden Markov model
+  combined): 100 leave .17. Nor does it predict better than the LSTM alone; its hidden
+  Markov model was fitted by EM, and this is one seed.
+- **k-means explains more than a Gaussian hidden Markov model** with as many states
+  (100: .12 and .19), and is faster: its distances are weighted by the effect on the
+  network's output, and its clusters need not follow each other. Run alone, the model
+  loses less.
+- **Cells** of the LSTM leave twice as much if they replace its hidden states (.27); in
+  addition to these they have almost no effect."""
 
 IN_TABLES = """\
 A hidden Markov model with 20 normal states on the network's vectors (section 5.2.2 of
-the thesis) foretells a character through a table of characters by state: counted at the
-same step, and carried one step on by the transitions, as in the thesis (*emission
-table*), or counted at the next step (*next-step table*). Log-likelihood per character.
-The thesis prints -2.74, of a two-layer LSTM, and wonders why its discrete model is
-better (-2.50). **It is mostly this step**: with the same states the next-step table is
-better by .2, and that of the two-layer LSTM is beyond the thesis' discrete model.
-Fitted to 20,000 characters, by Gibbs sampling as in the thesis (four chains of 100
-sweeps and 50 more) or by EM; it makes no difference."""
+the thesis) predicts a character through a table of characters by state: counted at the
+same step, and propagated by the transitions, as in the thesis (*emission table*), or
+counted at the next step (*next-step table*). Log-likelihood per character. The thesis
+prints -2.74, for a two-layer LSTM, without a reason why its discrete model is better
+(-2.50). **Most of it is due to this step**: with the same states the next-step table is
+better by .2, and for the two-layer LSTM better than the thesis' discrete model. Fitted
+to 20,000 characters, by Gibbs sampling as in the thesis (four chains of 100 sweeps and
+50 more) or by EM, without a difference."""
 
 
 def headline(frame):
-    """What is asked of the LSTM with ten units, and what is there; in words."""
+    """Targets and results for the LSTM with ten units, as text."""
     own = frame[(frame["network"] == "LSTM 10") & (frame["way"] == CLUSTERS)]
     read = own[own["picture"] == "states read"].mean(numeric_only=True)
     found = read["kl"], read["agreement"], read["seconds"]
-    met = found[0] <= ASKED[0] and found[1] >= ASKED[1] and found[2] < ASKED[2]
+    met = found[0] <= TARGET[0] and found[1] >= TARGET[1] and found[2] < TARGET[2]
     return (
         f"- **{'Reached' if met else 'Missed'}**: {N_STATES} states of the LSTM with "
-        f"ten units, read from it, diverge from it by {found[0]:.3f} nats (asked: at "
-        f"most {ASKED[0]}), and find the same character most probable at "
-        f"{found[1]:.1%} of the steps (asked: {ASKED[1]:.0%}), in {found[2]:.1f} "
-        f"seconds of one processor (asked: {ASKED[2]}); means over "
+        f"ten units, read from it, diverge from it by {found[0]:.3f} nats (target: at "
+        f"most {TARGET[0]}), and find the same character most probable at "
+        f"{found[1]:.1%} of the steps (target: {TARGET[1]:.0%}), in {found[2]:.1f} "
+        f"CPU seconds (target: {TARGET[2]}); means over "
         f"{own['seed'].nunique()} seeds."
     )
 
@@ -202,7 +204,7 @@ def mean(frame, column, digits, **values):
 
 
 def lines_of(frame, name, way=CLUSTERS):
-    """A fidelity as it is printed, over seeds."""
+    """A fidelity table, over seeds."""
     own = frame[(frame["network"] == name) & (frame["way"] == way)]
     rows = [
         [picture, *(mean(own, column, digits, picture=picture) for column, digits in
@@ -210,11 +212,11 @@ def lines_of(frame, name, way=CLUSTERS):
          round(own[own["picture"] == picture]["lines"].mean())]
         for picture in own["picture"].unique()
     ]  # fmt: skip
-    return markdown_table(["picture", "KL", "agreement", "gap", "lines"], rows)
+    return markdown_table(["surrogate", "KL", "agreement", "loss", "rows"], rows)
 
 
 def ways(frame):
-    """What is read of which network, and how, in a line each."""
+    """A row for each network and explanation."""
     rows = []
     for (name, way), own in frame.groupby(["network", "way"], sort=False):
         row = [name, mean(own, "own", 3, picture="constant"), way]
@@ -261,12 +263,12 @@ def cases(function, quick, ways_of):
 
 
 def ways_of_pictures(name, seed):
-    """Cells are read of one network."""
+    """Cells are used for one network only."""
     return list(WAYS) if name == "LSTM 10" and seed == 0 else [CLUSTERS, GAUSSIAN]
 
 
 def ways_of_curves(name, seed):
-    """The slow way is taken with one seed."""
+    """The slow method is run with one seed."""
     return [CLUSTERS, GAUSSIAN] if seed == 0 else [CLUSTERS]
 
 
@@ -276,13 +278,13 @@ def main():
     keys = ["network", "way", "seed"]
     fidelity = Study("sequences_explain", keys, options)
     by_size = Study("sequences_explain_curve", keys, options)
-    foretold = Study(
+    predicted = Study(
         "sequences_explain_tables", ["network", "algorithm", "seed"], options
     )
     if not options.tables:
         fidelity.run(cases(pictures, quick, ways_of_pictures), warm=lambda: None)
         by_size.run(cases(curve, quick, ways_of_curves), warm=lambda: None)
-        foretold.run(
+        predicted.run(
             {
                 (name, algorithm, seed): partial(
                     continuous, name, algorithm, seed, quick
@@ -295,22 +297,22 @@ def main():
             warm=lambda: None,
         )
     fidelity.write_markdown(
-        "Recurrent networks read as automata",
+        "Recurrent networks explained by automata",
         ABOUT,
         "## In words" + " (of the full study)" * quick,
         headline(fidelity.frame()) + "\n" + IN_WORDS,
         f"## {N_STATES} states of the LSTM with ten units",
         lines_of(fidelity.frame(), "LSTM 10"),
-        "## Networks, and ways to read them",
+        "## Networks and explanations",
         f"{N_STATES} states. The first column is the mean log-likelihood of characters "
-        "by the network itself; seconds are of one processor, reading the network "
+        "by the network itself; CPU seconds, reading the network "
         "included.",
         ways(fidelity.frame()),
         "## Divergence by the number of states",
         curves(by_size.frame()),
-        "## Characters foretold from states",
+        "## Characters predicted from states",
         IN_TABLES,
-        tables(foretold.frame()),
+        tables(predicted.frame()),
     )
 
 

@@ -1,9 +1,9 @@
-"""How much of networks that label steps or sequences do automata explain?
+"""How much of networks that label steps or sequences is explained by automata?
 
 python -m benchmarks.sequences.labelled [--quick] [--fresh] [--tables]
 
 An LSTM labels the steps of windows of an ECG (shared data) as beat or no beat; a GRU
-and a bidirectional LSTM tell of whole words of brackets whether they are balanced.
+and a bidirectional LSTM classify whole words of brackets as balanced or not.
 Needs torch (``pip install clearwood[torch]``).
 """
 
@@ -110,7 +110,7 @@ def trained(name, seed, quick):
 
 
 def explained(name, seed, quick):
-    """Rows of fidelity, on sequences that were not learned from."""
+    """Rows of fidelity, on held-out sequences."""
     network, cells, accuracy, names = trained(name, seed, quick)
     for n_states in SIZES[: 1 if quick else None]:
         begin = time.process_time()
@@ -149,31 +149,30 @@ INNERS = {GRU: torch.nn.GRU, BOTH: partial(torch.nn.LSTM, bidirectional=True)}
 
 ABOUT = f"""\
 An LSTM of {N_UNITS} units labels every step of two-second windows of an ECG of two
-leads (MIT-BIH record 100, 60 steps a second): within 50 ms of a beat or not; its
-automaton reads 20 classes of rows. A GRU and a bidirectional LSTM give a label per word
-of {N_STEPS} brackets: balanced and at most three deep, or not; they are run on, and
-explained at, every beginning of a word. Networks learned from half of the sequences;
-`explain_rnn` reads 400 others, and all figures are of the last fifth of these.
+leads (MIT-BIH record 100, 60 steps per second): within 50 ms of a beat or not; its
+automaton reads 20 classes of rows. A GRU and a bidirectional LSTM label words of
+{N_STEPS} brackets: balanced and at most three deep, or not; they are run on, and
+explained at, every prefix of a word. Networks are trained on half of the sequences;
+`explain_rnn` reads 400 others, and all results are for the last fifth of these.
 *Explained* is the share of a constant's divergence from the network that is removed,
 *agreement* the share of steps with the same most probable label, *at end* that of last
 steps: of whole words; *differ* the share of searched words on which the automaton and
-the network differ. Mean ± standard deviation over
-seeds; seconds are of one processor.
+the network differ. Mean ± standard deviation over seeds; CPU seconds.
 
 ## In words
 
-- **An automaton alone is not enough for the ECG**: with 100 clusters it explains .66 of
-  the LSTM, no more than a table of the last three classes of rows (.67), for a class of
-  rows determines the next state only in part. The states read explain .91.
+- **An automaton alone is not sufficient for the ECG**: with 100 clusters it explains
+  .66 of the LSTM, no more than a table of the last three classes of rows (.67), since a
+  class of rows determines the next state only in part. The states read explain .91.
 - **Labels of whole words**: alone, automata of "auto" have the label of the network for
-  .99 (GRU) and .97 (two-way LSTM) of the held-out words, and differ from it after 2 %
-  of the words searched. Five states are enough for such words of any length; these
-  have 22 to 94, for the networks were trained on whole words, and are explained at
-  every beginning."""
+  .99 (GRU) and .97 (two-way LSTM) of the held-out words, and differ from it on 2 % of
+  the words searched. Five states are sufficient for such words of any length; these
+  automata have 22 to 94, since the networks were trained on whole words, and are
+  explained at every prefix."""
 
 
 def table(frame):
-    """A line for each network, number of clusters and surrogate."""
+    """A row for each network, number of clusters and surrogate."""
     rows = [
         [name, clusters, surrogate, mean_and_sd(own["accuracy"], 3),
          "/".join(str(n) for n in own["states"]), mean_and_sd(own["explained"], 3),

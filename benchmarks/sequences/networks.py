@@ -1,7 +1,7 @@
-"""Networks that the studies read: trained once on a text, then kept.
+"""Networks of the studies, trained once on a text and saved.
 
-They are kept in ``build/networks``, which git ignores; who deletes it gets the same
-ones again. Needs torch (``pip install clearwood[torch]``).
+They are saved in ``build/networks``, which git ignores; if it is deleted, the same
+networks are trained again. Needs torch (``pip install clearwood[torch]``).
 """
 
 from functools import lru_cache
@@ -18,21 +18,21 @@ from benchmarks.sequences import cases
 KEPT = ROOT / "build" / "networks"
 SHAKESPEARE = "shakespeare"
 QUICK_CHARACTERS = 100_000
-N_READ, N_JUDGED = 400_000, 111_540
-"""Characters that networks read to be explained, and how many of these, at the end,
-neither networks nor pictures nor trees have learned from."""
+N_READ, N_TEST = 400_000, 111_540
+"""Number of characters that are read for explanations, and how many of these, at the
+end, are held out from networks, surrogates and trees."""
 
 N_STREAMS, WINDOW, RATE = 16, 64, 0.01
-"""Of the plain networks; those of the hybrids' training too."""
+"""Of the plain networks, and of the training of hybrids."""
 
 N_EPOCHS, N_QUICK_EPOCHS = 40, 3
-"""Beyond some thirty nothing moves: the rate has been halved too often."""
+"""After some thirty epochs nothing changes: the rate has been halved too often."""
 
 N_HMM_STATES = 10
 
 
 class Size(NamedTuple):
-    """Units, and states of a hidden Markov model beside them."""
+    """Numbers of units, and of states of the hidden Markov model."""
 
     n_hidden: int
     n_states: int = 0
@@ -46,27 +46,27 @@ HYBRIDS = {
     "hybrid 10+20": Size(10, 20),
     "hybrid 20+20": Size(20, 20),
 }
-"""Of this library: rows of table 17, in the order in which the studies take them."""
+"""Networks of this library: rows of table 17, in the order of the studies."""
 
 PLAIN = {"GRU 20": (nn.GRU, 20, 1), "two-layer LSTM 20": (nn.LSTM, 20, 2)}
-"""As anybody would write them: module, units and layers."""
+"""Plain networks of torch: module, units and layers."""
 
 
 @lru_cache(maxsize=2)
 def parts_of(quick, of=SHAKESPEARE):
-    """A text to learn from, and to judge by."""
-    train, judged = cases.parts_of(of)
+    """Training text and test text."""
+    train, test = cases.parts_of(of)
     if quick:
-        return train[:QUICK_CHARACTERS], judged[: QUICK_CHARACTERS // 10]
-    return train, judged
+        return train[:QUICK_CHARACTERS], test[: QUICK_CHARACTERS // 10]
+    return train, test
 
 
 def to_read(quick, of=SHAKESPEARE):
-    """What networks read, and the share of it, at its end, to judge by."""
-    train, judged = parts_of(quick, of)
-    judged = judged[:N_JUDGED]
-    text = train[len(judged) - N_READ :] + judged
-    return text, len(judged) / len(text)
+    """The text for explanations, and the held-out share at its end."""
+    train, test = parts_of(quick, of)
+    test = test[:N_TEST]
+    text = train[len(test) - N_READ :] + test
+    return text, len(test) / len(text)
 
 
 @lru_cache(maxsize=2)
@@ -76,12 +76,12 @@ def symbols_of(quick, of=SHAKESPEARE):
 
 
 def encoded(text, quick, of=SHAKESPEARE):
-    """A text as numbers."""
+    """A text as integers."""
     return np.searchsorted(symbols_of(quick, of), list(text))
 
 
 def hybrid(name, seed, quick):
-    """A network of this library, trained or as it was kept."""
+    """A network of this library, trained or loaded."""
     path = kept_at(name, seed, quick, "zip")
     if not path.exists():
         print("training:", name, seed, flush=True)
@@ -101,7 +101,7 @@ def hybrid(name, seed, quick):
 
 
 class NextSymbol(nn.Module):
-    """Symbols looked up, a recurrent module, and a line above."""
+    """Embedded symbols, a recurrent module, and a linear layer."""
 
     def __init__(self, kind, n_units, n_layers, n_symbols):
         super().__init__()
@@ -110,13 +110,13 @@ class NextSymbol(nn.Module):
         self.output = nn.Linear(n_units, n_symbols)
 
     def forward(self, codes, state=None):
-        """Logits of what follows, and the state to go on from."""
+        """Logits of the next symbol, and the new state."""
         hidden, state = self.recurrent(self.lookup(codes), state)
         return self.output(hidden), state
 
 
 def plain(name, seed, quick, of=SHAKESPEARE):
-    """A plain module of torch, trained or as it was kept."""
+    """A plain module of torch, trained or loaded."""
     stem = name if of == SHAKESPEARE else f"{of}-{name}"
     path = kept_at(stem, seed, quick, "pt")
     torch.set_num_threads(1)
@@ -135,7 +135,7 @@ def plain(name, seed, quick, of=SHAKESPEARE):
 
 
 def _train(module, codes, n_epochs):
-    """Adam, a rate that falls to nothing, streams side by side."""
+    """Adam with a rate that decreases to zero, in parallel streams."""
     streams = np.resize(codes, (N_STREAMS, len(codes) // N_STREAMS))
     steps = torch.as_tensor(streams.T.copy())
     optimiser = torch.optim.Adam(module.parameters(), RATE)

@@ -1,10 +1,9 @@
-"""What do sweeps and iterations of hidden Markov models cost, beside hmmlearn's EM?
+"""CPU time of hidden Markov models: sweeps, and EM compared with hmmlearn's.
 
 python -m benchmarks.sequences.speed [--quick] [--fresh]
 
-On characters of Tiny Shakespeare (shared data), in seconds of one processor. Needs
-hmmlearn (``pip install hmmlearn``) for the comparison; without it, that part is left
-out.
+On characters of Tiny Shakespeare (shared data). The comparison needs hmmlearn
+(``pip install hmmlearn``) and is omitted without it.
 """
 
 import importlib.util
@@ -24,7 +23,7 @@ GROWTH = (200_000, 1_000_000, 5_000_000)
 
 
 def characters(n_steps):
-    """So many characters as numbers; the text from its begin again where it ends."""
+    """The first ``n_steps`` characters as integers; a short text is repeated."""
     with lzma.open(SHARED / "text" / "tinyshakespeare.txt.xz", "rt") as file:
         text = np.frombuffer(file.read().encode("ascii"), dtype=np.uint8)
     _, codes = np.unique(text, return_inverse=True)
@@ -32,7 +31,7 @@ def characters(n_steps):
 
 
 def start_of(n_states, n_symbols):
-    """Parameters at random."""
+    """Random parameters."""
     from clearwood.sequences.sequence_model import StateModel
 
     rng = np.random.default_rng(0)
@@ -55,7 +54,7 @@ def problem(codes):
 
 
 def fastest(function, n=7):
-    """The least of some times, after one that is not counted."""
+    """Minimum CPU time of several calls after a first one."""
     function()
     times = []
     for _ in range(n):
@@ -66,12 +65,12 @@ def fastest(function, n=7):
 
 
 def iterations(run, more):
-    """Seconds of one iteration: what ``more`` take beyond one, shared out."""
+    """Seconds per iteration: the additional time of ``more`` iterations."""
     return (fastest(partial(run, 1 + more), 5) - fastest(partial(run, 1), 5)) / more
 
 
-def beside(n_states):
-    """A sweep and an iteration of ours, and an iteration of hmmlearn's."""
+def compared(n_states):
+    """Times of our sweep and EM iteration, and of hmmlearn's EM iteration."""
     from clearwood.sequences.baum_welch import baum_welch
     from clearwood.sequences.gibbs import StateSampler
 
@@ -105,7 +104,7 @@ def beside(n_states):
 
 
 def growth(n_steps, n_states):
-    """Seconds of a sweep of many steps, and the most memory in MB."""
+    """Seconds of a sweep of many steps, and peak memory in MB."""
     from clearwood.sequences.gibbs import StateSampler
 
     observed, prior = problem(characters(n_steps))
@@ -114,7 +113,9 @@ def growth(n_steps, n_states):
     rng = np.random.default_rng(0)
     state = sampler.init(rng)
     seconds = fastest(lambda: sampler.step(rng, state), 2)
-    status = Path("/proc/self/status").read_text()  # rusage knows the parent's as well
+    status = Path(
+        "/proc/self/status"
+    ).read_text()  # rusage includes the parent's memory
     peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
     return seconds, int(peak.split()[1]) / 1024
 
@@ -129,7 +130,7 @@ def main():
     options = arguments(__doc__)
     sizes = GROWTH[:1] if options.quick else GROWTH
     speed = Study("sequences_speed", ["states"], options)
-    speed.run({(k,): partial(beside, k) for k in STATES}, warm=lambda: None)
+    speed.run({(k,): partial(compared, k) for k in STATES}, warm=lambda: None)
     memory = Study("sequences_growth", ["steps", "states"], options)
     memory.run({(n, 20): partial(grown, n, 20) for n in sizes}, warm=lambda: None)
     rows = speed.frame()
@@ -140,17 +141,24 @@ def main():
     ]  # fmt: skip
     speed.write_markdown(
         "Speed of hidden Markov models",
-        f"{N_STEPS:,} characters of Tiny Shakespeare, milliseconds of one processor: "
+        f"{N_STEPS:,} characters of Tiny Shakespeare, CPU time in milliseconds: "
         "a sweep of Gibbs sampling (forward filtering, backward sampling, parameters), "
-        "an iteration of EM, and one of hmmlearn's (scaling); the least of some.",
+        "an iteration of EM, and one of hmmlearn's (scaling); minima of several runs.",
         markdown_table(
-            ["states", "sweep", "EM", "hmmlearn's EM", "times a sweep", "times our EM"],
+            [
+                "states",
+                "sweep",
+                "EM",
+                "hmmlearn's EM",
+                "relative to a sweep",
+                "relative to our EM",
+            ],
             beside_peer,
         ),
-        "Sweeps of more characters (the text again and again), and the most memory "
-        "that the whole process took.",
+        "Sweeps of more characters (the text repeated), and the peak memory of the "
+        "process.",
         markdown_table(
-            ["steps", "states", "seconds", "MB", "nanoseconds a step"],
+            ["steps", "states", "seconds", "MB", "nanoseconds per step"],
             [
                 [
                     int(r.steps),

@@ -1,5 +1,5 @@
-"""How well do HMMs, LSTMs and hybrids of both tell the next character of a text, beside
-what the thesis prints?
+"""How well do HMMs, LSTMs and hybrids of both predict the next character of a text, in
+comparison with the thesis?
 
 python -m benchmarks.sequences.text [--quick] [--fresh] [--tables] [--texts shakespeare]
 
@@ -31,92 +31,89 @@ from benchmarks.sequences.cases import (
 
 SEEDS = 3
 EPOCHS = {"shakespeare": 10, "ptb": 2, "linux": 2}
-"""Passes over a text, all of which every network makes: ten as in the thesis; of the
-texts five times as long so many that there are as many updates."""
+"""Epochs, without early stopping: ten as in the thesis; for the longer texts as many as
+give the same number of updates."""
 
 LONGER = 20
-"""Passes in a second budget, for the numbers with an aim."""
+"""Epochs of a second budget, for the results with a target."""
 
 QUICK_CHARACTERS = 100_000
 KEYS = ["text", "method", "units", "states", "epochs", "seed"]
 HYBRIDS = {LSTM: None, PAPER: None, SEQUENTIAL: "sequential", JOINT: "joint"}
 SETTING = (
     "Mean log-likelihood of the next character given all before it, in nats. Tiny "
-    "Shakespeare: the first 90 % to learn from, the last 10 % to judge by; Penn "
-    "Treebank: parts as published; Linux: a tenth of 258 files, at random, to judge "
-    "by. **The Linux text is another one than the thesis'** (97 characters, files of "
-    "`kernel/` of Linux 6.12; hers has 100, and was not found): its columns beside "
-    "each other say in which order methods come, and no more. HMMs are fitted by EM, "
-    "from the best of 32 starts. Networks of a table have "
-    "one budget: Adam with a rate of 0.01, halved after every epoch that has made "
-    "held-out perplexity grow, up to 16 streams of windows of 64 characters, and "
-    f"{EPOCHS['shakespeare']} epochs of Tiny Shakespeare, as in the thesis (16,000 "
-    f"updates), {EPOCHS['ptb']} of the others. None ends early, and of all epochs the "
-    "one that is best on a twentieth of the text to learn from, held out, is kept. The "
-    "sequential hybrid has the HMM of the row of the same seed, whose seconds and "
-    "parameters are not counted again. Gates have no peepholes, so that parameters "
-    "differ a little from the thesis', but in the row *trained as in the thesis*: SGD "
-    "with a rate of 1, halved where perplexity grew by more than 1, gradients clipped "
-    "at a norm of 5, peepholes, the same streams and epochs; beside it are the "
-    "thesis' numbers of its LSTM with ten units. The continuous HMM has 20 normal "
-    "states on the vectors of a two-layer LSTM with 20 units, and the table of "
-    "characters by state at the same step (section 5.2.2); it is fitted by EM to "
-    "20,000 characters and judged on 111,540; seconds are those of the HMM. Rows of "
-    "Tiny Shakespeare trained as in the thesis, and of other texts but for networks "
-    "with ten units and HMMs, were measured beside other work, which makes seconds up "
-    "to twice as many. "
-    "Other rows are older: fitted anew, Penn Treebank's HMM with 10 states is the "
-    "same, and its sequential hybrid 10+10 gets -1.926, not -1.928."
+    "Shakespeare: the first 90 % for training, the last 10 % for testing; Penn "
+    "Treebank: parts as published; Linux: a random tenth of 258 files for testing. "
+    "**The Linux text differs from the thesis'** (97 characters, files of `kernel/` "
+    "of Linux 6.12; the thesis' has 100, and was not found): its columns are "
+    "comparable only in the order of methods. HMMs are fitted by EM, from the best "
+    "of 32 starts. Networks of a table have the same budget: Adam with a rate of "
+    "0.01, halved after every epoch in which held-out perplexity increases, up to 16 "
+    f"streams of windows of 64 characters, and {EPOCHS['shakespeare']} epochs of Tiny "
+    f"Shakespeare, as in the thesis (16,000 updates), {EPOCHS['ptb']} of the others. "
+    "There is no early stopping; the epoch with the best result on a held-out "
+    "twentieth of the training text is kept. The sequential hybrid has the HMM of "
+    "the row with the same seed, whose seconds and parameters are not counted again. "
+    "Gates have no peepholes, so that parameters differ slightly from the thesis', "
+    "except in the row *trained as in the thesis*: SGD with a rate of 1, halved if "
+    "perplexity increases by more than 1, gradients clipped at a norm of 5, "
+    "peepholes, the same streams and epochs; it is compared with the thesis' LSTM "
+    "with ten units. The continuous HMM has 20 normal states on the vectors of a "
+    "two-layer LSTM with 20 units, and the table of characters by state at the same "
+    "step (section 5.2.2); it is fitted by EM to 20,000 characters and tested on "
+    "111,540; seconds are those of the HMM."
 )
 WORDS = """## In words
 
-- **13 of 18 rows of table 15 are better than the thesis'**, two equal at its two
-  digits, three worse by .01 (sequential hybrids 5+10, 15+20 and 20+20). Rows without
-  an aim have one seed, and seeds differ by .02.
-- **The joint hybrid beats the LSTM of as many units in all pairs**, by .1 with ten
-  units, .05 with 15 and 20. It also has more parameters, and learns its HMM for the
-  prediction alone. **The sequential hybrid** does in most pairs, by little; with 20
-  units and 20 states it does not.
-- **Trained as in the thesis, the LSTM with ten units is worse than the thesis' own** on
-  Tiny Shakespeare (-2.29, not -2.23; of what it learns from -2.28, not -2.12), and by
-  .08 than with Adam; it still gains .01 a pass at the end. The thesis does not say how
-  many characters there are to an update, on which this schedule depends: in a trial
-  apart, on 400,000 characters, one pass of two streams (3,700 updates) reaches -2.353
-  on held-out pieces, three passes of 16 streams (2,000 updates) -2.404.
-- **The continuous HMM** is better than the thesis' (-2.66, not -2.74), and worse than
-  the discrete one with as many states, as there. `sequences_explain.md` has the reason:
-  with characters counted by the state one step before, it gains .2.
-- **Aims.** The HMM with 10 states reaches its own in all seeds. With the thesis' ten
-  epochs each network of ten units does so in one seed of three. Ten epochs are too
-  few: held-out perplexity still falls. **With 20 all three networks reach theirs in
-  all seeds, and both hybrids beat the LSTM of the same seed in all.**
-- **The HMM with 20 states misses -2.44 in every seed**, by .001 to .012. Restarts are
-  not what it lacks. Apart from this study, of 128 starts a quarter went on to four
-  times as many characters, at three times the cost: -2.434, -2.447 and -2.453. Eight
-  starts on 100,000 characters gave -2.450 to -2.476, 16 on 50,000 -2.450 to -2.453, and
-  120 sweeps of Gibbs sampling instead of EM change less than .002.
-- **The text to judge by is harder for networks than held-out pieces** of the text to
-  learn from, by .04 to .11, and so differences between seeds are larger there; HMMs
-  find it as easy as what they learn from.
+- **13 of 18 rows of table 15 are better than in the thesis**, two equal at its two
+  digits, three worse by .01 (sequential hybrids 5+10, 15+20 and 20+20). Rows without a
+  target have one seed, and seeds differ by .02.
+- **The joint hybrid is better than the LSTM with as many units in all pairs**, by .1
+  with ten units, .05 with 15 and 20. It also has more parameters, and fits its HMM to
+  the prediction only. **The sequential hybrid** is slightly better in most pairs; with
+  20 units and 20 states it is not.
+- **Trained as in the thesis, the LSTM with ten units is worse than the thesis'** on
+  Tiny Shakespeare (-2.29, not -2.23; on training text -2.28, not -2.12), and by .08
+  worse than with Adam; it still improves by .01 per epoch at the end. The thesis does
+  not give the number of characters per update, on which this schedule depends: in a
+  separate trial, on 400,000 characters, one epoch of two streams (3,700 updates)
+  reaches -2.353 on held-out text, three epochs of 16 streams (2,000 updates) -2.404.
+- **The continuous HMM** is better than the thesis' (-2.66, not -2.74), and, as there,
+  worse than the discrete one with as many states. `sequences_explain.md` has the
+  reason: with characters counted by the state one step before, it improves by .2.
+- **Targets.** The HMM with 10 states reaches its target with all seeds. With the
+  thesis' ten epochs each network of ten units does so with one seed of three. Ten
+  epochs are too few: held-out perplexity still decreases. **With 20 all three networks
+  reach theirs with all seeds, and both hybrids are better than the LSTM with the same
+  seed in all.**
+- **The HMM with 20 states misses -2.44 with every seed**, by .001 to .012. The number
+  of restarts is not the reason. In a separate trial, of 128 starts a quarter were
+  continued on four times as many characters, at three times the cost: -2.434, -2.447
+  and -2.453. Eight starts on 100,000 characters gave -2.450 to -2.476, 16 on 50,000
+  -2.450 to -2.453, and 120 sweeps of Gibbs sampling instead of EM change less than
+  .002.
+- **The test text is harder for networks than held-out pieces** of the training text, by
+  .04 to .11, so that differences between seeds are larger on it; for HMMs it is as easy
+  as the training text.
 - **Penn Treebank** (table 14), one seed, two epochs: networks with five and ten units
   are better than the thesis' (by .01 to .09), sequential hybrids with 15 units equal
-  (to .006), LSTMs with 15 and 20 and hybrids with 20 are worse (by .01 to .06): two
-  epochs are too few for them, held-out pieces still gain .01 to .03 in the second, and
+  (to .006), LSTMs with 15 and 20 and hybrids with 20 worse (by .01 to .06): two epochs
+  are too few for them, held-out pieces still improve by .01 to .03 in the second, and
   the thesis has ten. The continuous HMM is better by .20.
-- **Penn Treebank and Linux**, one seed, two epochs: of networks of as many units and
-  states, the joint hybrid is ahead of the sequential one, and that of the LSTM, in all
-  pairs that have been run. On Linux (table 16) all are far from the thesis' numbers,
-  hidden Markov models by .3: it is another text, and files of other parts of the
-  kernel are hard to foretell.
+- **Penn Treebank and Linux**, one seed, two epochs: for equal numbers of units and
+  states, the joint hybrid is better than the sequential one, and that than the LSTM, in
+  all pairs that were run. On Linux (table 16) all differ greatly from the thesis,
+  hidden Markov models by .3: it is another text, and files of other parts of the kernel
+  are hard to predict.
 """
 ONCE = (PAPER, CONTINUOUS)
-"""With one seed."""
+"""Rows with one seed."""
 
 COLOURS = {LSTM: "#7F7F7F", SEQUENTIAL: "#0072B2", JOINT: "#D55E00"}
 
 
 def parts(name, quick):
-    """To learn from, and to judge by."""
+    """Training and test text."""
     train, valid = parts_of(name)
     if quick:
         return train[:QUICK_CHARACTERS], valid[: QUICK_CHARACTERS // 5]
@@ -125,8 +122,8 @@ def parts(name, quick):
 
 @cache
 def fitted_hmm(name, n_states, seed, quick):
-    """The HMM of a row of its own, and of the sequential hybrids, kept in a file; with
-    its seconds, if it was not."""
+    """The HMM of a separate row and of the sequential hybrids, saved in a file; with
+    the seconds of the fit, unless it was loaded."""
     import clearwood as cw
 
     path = networks.kept_at(f"{name}-HMM {n_states}", seed, quick, "zip")
@@ -141,7 +138,7 @@ def fitted_hmm(name, n_states, seed, quick):
 
 
 def hmm_row(name, n_states, seed, quick):
-    """An HMM alone."""
+    """A row of an HMM."""
     hmm, seconds = fitted_hmm(name, n_states, seed, quick)
     train, valid = parts(name, quick)
     learned = (hmm.startprob_, hmm.transmat_, hmm.emissionprob_)
@@ -155,8 +152,8 @@ def hmm_row(name, n_states, seed, quick):
 
 
 def trained(method, name, n_hidden, n_states, n_epochs, seed, quick):
-    """An LSTM or a hybrid, after all epochs the best of them, kept in a file; with its
-    seconds, if it was not."""
+    """An LSTM or a hybrid, with the parameters of its best epoch, saved in a file; with
+    the seconds of the fit, unless it was loaded."""
     import clearwood as cw
 
     stem = f"{name}-{method} {n_hidden} {n_states} {n_epochs}"
@@ -179,7 +176,7 @@ def trained(method, name, n_hidden, n_states, n_epochs, seed, quick):
 
 
 def network_row(method, name, n_hidden, n_states, n_epochs, seed, quick):
-    """An LSTM or a hybrid, judged."""
+    """A row of an LSTM or a hybrid."""
     train, valid = parts(name, quick)
     network, seconds = trained(method, name, n_hidden, n_states, n_epochs, seed, quick)
     yield {
@@ -192,7 +189,7 @@ def network_row(method, name, n_hidden, n_states, n_epochs, seed, quick):
 
 
 def continuous_row(name, n_states, seed, quick):
-    """An HMM of normal states on the vectors of a two-layer LSTM (section 5.2.2)."""
+    """An HMM with normal states on the vectors of a two-layer LSTM (section 5.2.2)."""
     from benchmarks.sequences.explain import SAME, continuous
 
     rows = continuous("two-layer LSTM 20", "em", seed, quick, name)
@@ -208,8 +205,8 @@ def continuous_row(name, n_states, seed, quick):
 
 
 def cases(texts, quick):
-    """Those with an aim and all of table 15 with one seed first; then tables 14 and 16,
-    by the number of states, for the cost of their HMMs; then table 15."""
+    """Cases with a target and all of table 15 with one seed first; then tables 14 and
+    16, by the number of states, for the cost of their HMMs; then table 15."""
     named, whole = list(AIMS), list(PRINTED["shakespeare"])
     own, later = "shakespeare", range(1, SEEDS)
     wanted = [(own, row, EPOCHS[own], seed) for seed in range(SEEDS) for row in named]
@@ -248,7 +245,7 @@ def cases(texts, quick):
 
 
 def forget(quick):
-    """Delete what was kept of this study, so that it is trained again."""
+    """Delete the saved models of this study, so that they are trained again."""
     for name in TEXTS:
         for path in networks.KEPT.glob(f"{name}-*"):
             if path.stem.endswith("-quick") == quick:
@@ -267,7 +264,7 @@ def rows_like(frame, name, row, n_epochs=None):
 
 
 def aims(frame):
-    """The numbers that were to be reached, seed by seed."""
+    """Target results, by seed."""
     lines = []
     for n_epochs in (EPOCHS["shakespeare"], LONGER):
         for row, aim in AIMS.items():
@@ -281,19 +278,19 @@ def aims(frame):
                 f"{(own >= aim).sum()} of {len(own)}" if len(own) else "",
             ])  # fmt: skip
     seeds = [f"seed {seed}" for seed in range(SEEDS)]
-    header = ["", "epochs", "thesis", "aim", *seeds, "reached in"]
+    header = ["", "epochs", "thesis", "target", *seeds, "reached by"]
     return markdown_table(header, lines)
 
 
 def named(row):
-    """Method and sizes in words."""
+    """Method and sizes as text."""
     method, units, states = row
     sizes = [str(size) for size in (units, states) if size]
     return f"{method} {'+'.join(sizes)}"
 
 
 def table(frame, name):
-    """A table of the thesis, in its order, with ours beside it where there are any."""
+    """A table of the thesis, in its order, with our results."""
     lines = []
     for row in sorted(PRINTED[name], key=PRINTED[name].get):
         own = rows_like(frame, name, row)
@@ -306,13 +303,13 @@ def table(frame, name):
         lines.append([
             named(row), valid, ours[0], train, ours[1], len(own), size, seconds,
         ])  # fmt: skip
-    header = ["", "thesis: to judge by", "ours", "thesis: to learn from", "ours",
+    header = ["", "thesis: test", "ours", "thesis: training", "ours",
               "seeds", "parameters", "CPU seconds"]  # fmt: skip
     return markdown_table(header, lines)
 
 
 def progress(study, quick):
-    """How many cells of each text there are, in words."""
+    """Numbers of cases of each text that were run, as text."""
     done = {tuple(row[key] for key in KEYS) for row in study.rows()}
     keys = [tuple(map(str, key)) for key in cases(TEXTS, quick)]
     counts = []
@@ -320,21 +317,21 @@ def progress(study, quick):
         own = [key for key in keys if key[0] == name]
         counts.append(f"{title} {sum(key in done for key in own)} of {len(own)}")
     return (
-        f"**Cells (a row of a table with one seed) that have been run**: "
-        f"{', '.join(counts)}. The command goes on with the others, cheap ones first."
+        f"**Cases (a row of a table with one seed) that were run**: "
+        f"{', '.join(counts)}. The command runs the others, cheap ones first."
     )
 
 
 def wins(frame):
-    """In how many pairs of equal size, budget and seed a hybrid beats the LSTM."""
+    """Number of pairs of equal size, budget and seed in which a hybrid is better."""
     lines, pair = [], ["text", "epochs", "units", "seed"]
     networks = frame[frame["method"] != HMM]
     alone = networks[networks["method"] == LSTM].set_index(pair)["valid"]
     for method in (SEQUENTIAL, JOINT):
         own = networks[networks["method"] == method]
         own = own.set_index([*pair, "states"])["valid"]
-        gaps = (own - alone).dropna()
-        for group, some in gaps.groupby(["text", "epochs", "states"], sort=False):
+        gains = (own - alone).dropna()
+        for group, some in gains.groupby(["text", "epochs", "states"], sort=False):
             name, n_epochs, states = group
             won = f"{(some > 0).sum()} of {len(some)}"
             ten = some[some.index.get_level_values("units") == "10"]
@@ -342,7 +339,7 @@ def wins(frame):
                 TEXTS[name], f"{method}, {states} states", n_epochs, won,
                 f"{some.mean():+.3f}", f"{(ten > 0).sum()} of {len(ten)}",
             ])  # fmt: skip
-    header = ["", "", "epochs", "beats the LSTM in", "by, on average",
+    header = ["", "", "epochs", "better than the LSTM in", "mean difference",
               "of these with 10 units"]  # fmt: skip
     return markdown_table(header, lines)
 
@@ -360,7 +357,7 @@ def epochs(frame):
 
 
 def picture(frame, path):
-    """The same as lines, one for each seed; the HMMs' levels beside them."""
+    """The same as lines, one for each seed, with the levels of HMMs."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -381,7 +378,7 @@ def picture(frame, path):
                 1 + np.arange(len(curve)), curve, color=COLOURS[row[0]], label=label
             )
     ax.set_xlabel("epoch")
-    ax.set_ylabel("log-likelihood, nats a character")
+    ax.set_ylabel("log-likelihood, nats per character")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, loc="center right", fontsize=9)
     save(figure, path)
@@ -402,7 +399,7 @@ def main():
     others = [name for name in ("ptb", "linux") if name in set(frame["text"])]
     parts = []
     for name in ["shakespeare", *others]:
-        another = ", **another text than the thesis'**" * (name == "linux")
+        another = ", **not the thesis' text**" * (name == "linux")
         title = f"## {TEXTS[name]} (table {TABLES[name]}){another}"
         parts += [title, table(frame, name)]
     study.write_markdown(
@@ -410,21 +407,21 @@ def main():
         SETTING,
         progress(study, options.quick),
         *([] if options.quick else [WORDS]),
-        "## What was to be reached: Tiny Shakespeare",
+        "## Targets: Tiny Shakespeare",
         aims(frame),
         wins(frame),
         *parts,
         "## Convergence (figures 20 and 29)",
-        "Log-likelihood of held-out pieces of the text to learn from (a twentieth) "
+        "Log-likelihood of held-out pieces of the training text (a twentieth) "
         "after every epoch, Tiny Shakespeare; means ± standard deviations over seeds. "
-        "Dotted in the picture, the HMMs after their fit.",
+        "Dotted lines in the figure are the fitted HMMs.",
         f"![convergence]({path.name})",
         epochs(frame),
     )
 
 
 def warm():
-    """Load modules, so that no case pays for them."""
+    """Load modules, so that imports are not timed."""
     import clearwood as cw
 
     text = "to be or not to be " * 50

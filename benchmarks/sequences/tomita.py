@@ -2,8 +2,8 @@
 
 python -m benchmarks.sequences.tomita [--quick] [--fresh]
 
-GRUs and LSTMs of 20 units are trained to tell after every symbol whether the word so
-far belongs to one of seven regular languages (Tomita, 1982); needs torch, and AALpy
+GRUs and LSTMs of 20 units are trained to classify every prefix of a word as a member of
+one of seven regular languages or not (Tomita, 1982); needs torch, and AALpy
 (``pip install aalpy``) for the comparison with L*.
 """
 
@@ -37,8 +37,8 @@ LONGEST, N_WORDS, N_UNITS, N_EPOCHS = 20, 2000, 20, 60
 ends after three epochs without an error."""
 
 ENOUGH = 0.999
-"""Share of words on which automaton and network have to agree where the network itself
-is not right on all."""
+"""Target agreement of automaton and network, if the network itself is not correct on
+all words."""
 
 
 class Acceptor(torch.nn.Module):
@@ -55,7 +55,7 @@ class Acceptor(torch.nn.Module):
 
 
 def labels(language, words):
-    """Whether each beginning of each word belongs to the language."""
+    """Whether each prefix of each word belongs to the language."""
     transition, accepting = LANGUAGES[language]
 
     def states(word):
@@ -65,8 +65,8 @@ def labels(language, words):
 
 
 def words_of(language, rng, n):
-    """Half at random; half stay where words are accepted, mostly, and half of these
-    out of the state that no accepted word passes."""
+    """Random words; half of them mostly stay in accepting states, and half of these
+    avoid the state that no accepted word passes."""
     transition, accepting = LANGUAGES[language]
 
     def is_lost(state):
@@ -116,11 +116,11 @@ def trained(language, cell, seed):
 
 @torch.no_grad()
 def accepted_words(network):
-    """Whether the network accepts each word of up to 20 symbols, by their length."""
+    """Whether the network accepts each word of up to 20 symbols, by length."""
     vectors = network.lookup(torch.arange(2))
     accepted, state = [], None
     for length in range(1, LONGEST + 1):
-        if state is not None:  # each word so far continues with 0 and with 1
+        if state is not None:  # each word is continued by 0 and by 1
             parts = state if isinstance(state, tuple) else (state,)
             parts = tuple(p.repeat_interleave(2, dim=1).contiguous() for p in parts)
             state = parts if isinstance(state, tuple) else parts[0]
@@ -131,7 +131,7 @@ def accepted_words(network):
 
 
 def accepted_by(transition, accepting, start):
-    """The same of an automaton."""
+    """The same for an automaton."""
     transition, accepts = np.array(transition), np.zeros(len(transition), bool)
     accepts[list(accepting)] = True
     states, accepted = np.array([start]), []
@@ -142,12 +142,12 @@ def accepted_by(transition, accepting, start):
 
 
 def agreement(one, two):
-    """Share of words."""
+    """Share of words with the same result."""
     return float((np.concatenate(one) == np.concatenate(two)).mean())
 
 
 def canonical(transition, accepting, start):
-    """The minimal automaton, its states numbered by breadth from the start."""
+    """The minimal automaton, with states numbered breadth first."""
     classes = np.array([s in accepting for s in range(len(transition))], int)
     while True:
         lines = np.column_stack([classes, classes[np.array(transition)]])
@@ -168,10 +168,10 @@ def canonical(transition, accepting, start):
 
 
 def explained(network, words, n_states, language, seed):
-    """Transitions with the start as last state, accepting states, and more.
+    """Transitions with the start as last state, accepting states, and statistics.
 
-    A network says nothing before the first symbol: whether the empty word belongs to
-    the language is known.
+    A network has no output before the first symbol: the label of the empty word is
+    taken as known.
     """
     found = cw.explain_rnn(network, words, n_states=n_states, random_state=seed)
     automaton = found.automaton_
@@ -193,7 +193,7 @@ def learned(network, words, language, seed):
     from aalpy.learning_algs import run_Lstar
     from aalpy.oracles import RandomWordEqOracle
 
-    class Asked(SUL):
+    class Queried(SUL):
         def pre(self):
             self.word = []
 
@@ -208,12 +208,12 @@ def learned(network, words, language, seed):
                 return bool(network(torch.tensor([self.word]))[0, -1].argmax() == 1)
 
     random.seed(seed)
-    asked = Asked()
+    queried = Queried()
     oracle = RandomWordEqOracle(
-        [0, 1], asked, num_walks=300, min_walk_len=5, max_walk_len=LONGEST
+        [0, 1], queried, num_walks=300, min_walk_len=5, max_walk_len=LONGEST
     )
     found = run_Lstar(
-        [0, 1], asked, oracle, "dfa", print_level=0, max_learning_rounds=8
+        [0, 1], queried, oracle, "dfa", print_level=0, max_learning_rounds=8
     )
     place = {state: i for i, state in enumerate(found.states)}
     transition = [[place[s.transitions[c]] for c in (0, 1)] for s in found.states]
@@ -253,36 +253,36 @@ def recovered(language, cell, seed, quick):
 # The page
 
 ABOUT = f"""\
-Networks of {N_UNITS} units tell after every symbol whether the word so far belongs to
-the language; they have learned from {N_WORDS:,} words of {LONGEST} symbols.
+Networks of {N_UNITS} units classify after every symbol whether the word so far belongs
+to the language; their training data are {N_WORDS:,} words of {LONGEST} symbols.
 `explain_rnn` reads 400 other words, and merges equivalent states with its default
 tolerance. *Exact*: its automaton has the states and transitions of the minimal one. L*
 is that of AALpy, with 300 random words per equivalence query, 8 rounds at most. All
-2,097,150 words of up to 20 symbols are compared: *right* is the share for which the
-network is right, *agrees* that for which the automaton agrees with the network. Seconds
-are of one processor."""
+2,097,150 words of up to 20 symbols are compared: *right* is the accuracy of the
+network, *agrees* the agreement of the automaton with the network. Times are CPU
+seconds."""
 
 
 def reached(frame):
-    """Whether the automaton is what the target requires, per row."""
+    """Whether the automaton reaches the target, per row."""
     return np.where(frame["right"] == 1, frame["exact"], frame["agrees"] >= ENOUGH)
 
 
 def headline(frame):
-    """Cases that reach the target, in words."""
+    """Cases that reach the target, as text."""
     own, peer = frame[frame["way"] != "L*"], frame[frame["way"] == "L*"]
     sure, unsure = own[own["right"] == 1], own[own["right"] < 1]
     met = int(reached(own).sum())
     return (
         f"- **{'Reached' if met == len(own) else 'Missed'}**: {met} of {len(own)} "
         "cases (language, cell, seed and number of clusters) reach the target.\n"
-        f"- Where the network is right on all words of up to {LONGEST} symbols: "
+        f"- If the network is correct on all words of up to {LONGEST} symbols: "
         f"{int(sure['exact'].sum())} of {len(sure)} automata are exact; L*: "
         f"{int(peer[peer['right'] == 1]['exact'].sum())} of "
         f"{int((peer['right'] == 1).sum())}.\n"
-        f"- Elsewhere the automaton agrees with the network on {ENOUGH:.1%} of the "
+        f"- Otherwise the automaton agrees with the network on {ENOUGH:.1%} of the "
         f"words in {int((unsure['agrees'] >= ENOUGH).sum())} of {len(unsure)} cases "
-        f"(least agreement {unsure['agrees'].min():.5f}); L*: "
+        f"(minimum agreement {unsure['agrees'].min():.5f}); L*: "
         f"{int((peer[peer['right'] < 1]['agrees'] >= ENOUGH).sum())} of "
         f"{int((peer['right'] < 1).sum())}. Of these networks, "
         f"{int(unsure['exact'].sum())} automata are those of the language itself."
@@ -301,7 +301,7 @@ def by_language(frame):
             states = "/".join(str(n) for n in cases["states"])
             row.append(f"{int(cases['exact'].sum())} of {len(cases)} ({states})")
         rows.append(row)
-    return markdown_table(["language", "states", "cell", "right, least", *ways], rows)
+    return markdown_table(["language", "states", "cell", "right, minimum", *ways], rows)
 
 
 def by_way(frame):
@@ -311,7 +311,13 @@ def by_way(frame):
          own["explained"].mean(), own["seconds"].mean()]
         for way, own in frame.groupby("way", sort=False)
     ]  # fmt: skip
-    header = ["clusters", "exact", "agrees, least", "explained, mean", "seconds, mean"]
+    header = [
+        "clusters",
+        "exact",
+        "agrees, minimum",
+        "explained, mean",
+        "seconds, mean",
+    ]
     return markdown_table(header, rows)
 
 

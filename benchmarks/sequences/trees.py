@@ -1,12 +1,12 @@
-"""What do the last ten characters tell of each unit of a network, and how large a tree
-does it take?
+"""How much of each unit of a network is explained by a tree on the last ten characters,
+and how large is the tree?
 
 python -m benchmarks.sequences.trees [--quick] [--fresh] [--tables]
 
-Table 17 of the thesis, on its texts (shared data), with trees that part the characters
-in two sets at every question; on Tiny Shakespeare beside scikit-learn's, which ask for
-one character at a time. Its networks are those of ``networks.py``, the others' those of
-the study ``text``; needs torch (``pip install clearwood[torch]``).
+Table 17 of the thesis, on its texts (shared data), with trees whose splits are sets of
+characters; on Tiny Shakespeare also with scikit-learn's, whose splits are single
+characters. Its networks are those of ``networks.py``, the others are those of the study
+``text``; needs torch (``pip install clearwood[torch]``).
 """
 
 import time
@@ -28,7 +28,7 @@ from clearwood.sequences.recurrent.state_trees import MOST_ROWS, last_symbols
 
 WINDOW, LEAST_ROWS = 10, 7
 MOST_LEAVES, MOST_DEPTH = 256, 40
-"""Of trees that ask for one character at a time."""
+"""Limits of trees with splits on single characters."""
 
 PRINTED = {
     "shakespeare": {
@@ -59,7 +59,7 @@ PRINTED = {
 LSTM, HMM = "LSTM", "HMM"
 SEEDS = {("shakespeare", "LSTM 10"): 3}
 DRAWN, HYBRID, MOST_DRAWN = ("ptb", "linux"), "hybrid 10+10", 8
-"""Of figure 24: texts, the network, and leaves of a tree at most."""
+"""Figure 24: texts, the network, and the maximum number of leaves."""
 
 
 @lru_cache(maxsize=1)
@@ -75,7 +75,7 @@ def network_of(name, text, seed, quick):
 
 def found_trees(text, name, what, seed, quick):
     """Values of all units over a text (of the LSTM, or P(state) of the HMM), a tree for
-    each, and the seconds that one took."""
+    each, and the mean seconds of a fit."""
     network = network_of(name, text, seed, quick)
     read, share = networks.to_read(quick, text)
     values = (network.hidden_states if what == LSTM else network.filter_proba)(read)
@@ -101,7 +101,7 @@ def trees(text, name, what, seed, quick):
         }
         of_others = dict.fromkeys(ONE_BY_ONE_COLUMNS, np.nan)
         if text == networks.SHAKESPEARE:
-            of_others = beside(tree, column, quick)
+            of_others = by_single_characters(tree, column, quick)
         yield row | of_others
 
 
@@ -110,10 +110,10 @@ ONE_BY_ONE_COLUMNS = (
 )  # fmt: skip
 
 
-def beside(tree, column, quick):
-    """What trees that ask for one character at a time make of a unit."""
-    learned, judged, flags = one_by_one(quick)
-    given = flags[0], column[learned], flags[1], column[judged]
+def by_single_characters(tree, column, quick):
+    """Trees with splits on single characters for a unit."""
+    learned, held_out, flags = one_by_one(quick)
+    given = flags[0], column[learned], flags[1], column[held_out]
     begin = time.process_time()
     best_first = growth(DecisionTreeRegressor(max_leaf_nodes=MOST_LEAVES), *given)
     spent = time.process_time() - begin
@@ -131,17 +131,17 @@ def beside(tree, column, quick):
 
 
 def _first(reached):
-    """Where something is reached first; None if it never is."""
+    """First index of True; None if there is none."""
     return int(reached.argmax()) if reached.any() else None
 
 
 @lru_cache(maxsize=1)
 def one_by_one(quick):
-    """The steps that ``state_trees`` takes, and of each a flag per character and place.
+    """The steps of ``state_trees``, and for each a flag per character and position.
 
     Returns
     -------
-    learned, judged : ndarray of int
+    learned, held_out : ndarray of int
     flags : list of two ndarrays of 0 and 1
     """
     text, share = networks.to_read(quick)
@@ -159,42 +159,42 @@ def one_by_one(quick):
 
 
 class Growth(NamedTuple):
-    """A tree after 0, 1, 2, ... questions.
+    """A tree after 0, 1, 2, ... splits.
 
     Attributes
     ----------
     r2 : ndarray
-        On rows that it was not grown on.
+        On held-out rows.
     is_whole : ndarray of bool
-        Whether no question of the same depth is left.
+        Whether all splits of the same depth are made.
     """
 
     r2: np.ndarray
     is_whole: np.ndarray
 
 
-def growth(learner, X, y, X_judged, y_judged):
-    """What a tree says of other rows while it grows: best question first, or, if only
-    its depth is limited, level by level."""
+def growth(learner, X, y, X_held_out, y_held_out):
+    """R2 of a tree on held-out rows while it grows: best first or, if only its depth is
+    limited, level by level."""
     learner.set_params(min_samples_leaf=LEAST_ROWS, random_state=0).fit(X, y)
     tree = learner.tree_
-    said, there = tree.value[:, 0, 0], learner.decision_path(X_judged)
-    powers = np.column_stack([np.ones_like(y_judged), y_judged, y_judged**2])
+    value, there = tree.value[:, 0, 0], learner.decision_path(X_held_out)
+    powers = np.column_stack([np.ones_like(y_held_out), y_held_out, y_held_out**2])
     count, total, squares = (there.T @ powers).T
-    error = squares - 2 * said * total + said**2 * count
+    error = squares - 2 * value * total + value**2 * count
     inner = np.flatnonzero(tree.children_left >= 0)
     left, right = tree.children_left[inner], tree.children_right[inner]
     depth = np.zeros(tree.node_count, dtype=int)
     for node, *children in zip(inner, left, right):
         depth[children] = depth[node] + 1
-    # With a limit of leaves, nodes have numbers as they come.
+    # With a limit of leaves, nodes are numbered in the order of splits.
     by_level = learner.max_leaf_nodes is None
     order = np.argsort(depth[inner] if by_level else left, kind="stable")
     gained = (error[inner] - error[left] - error[right])[order]
     over = error[0] - np.append(0, np.cumsum(gained))
     level = np.append(0, depth[left][order])
     return Growth(
-        1 - over / (len(y_judged) * y_judged.var()),
+        1 - over / (len(y_held_out) * y_held_out.var()),
         np.append(np.diff(level) > 0, True),
     )
 
@@ -202,52 +202,52 @@ def growth(learner, X, y, X_judged, y_judged):
 # The page
 
 ABOUT = """\
-Networks of Tiny Shakespeare are those of `sequences.explain` (up to 40 epochs), of the
-other texts those of `sequences.text` (two epochs, seed 0). They read 400,000
-characters, the last 111,540 of the part to judge by. For each unit of an LSTM, and for
-the probability of each state of a hidden Markov model (HMM), filtered, a tree is grown
-on 19,231 characters and the nine before each, with the rules of `rpart`'s defaults (a
-complexity of .01, at least seven rows in a leaf), and judged on 18,590 of which neither
-networks nor trees have learned. *R2* is the share of the unit's variance there. Mean ±
-standard deviation over units (and seeds). **The Linux text is another one than the
-thesis'.**"""
+Networks of Tiny Shakespeare are those of `sequences.explain` (up to 40 epochs), of
+the other texts those of `sequences.text` (two epochs, seed 0). They read 400,000
+characters, of which the last 111,540 are test text. For each unit of an LSTM, and
+for the filtered probability of each state of a hidden Markov model (HMM), a tree is
+grown on 19,231 characters and the nine before each, with the default rules of
+`rpart` (a complexity of .01, at least seven rows per leaf), and tested on 18,590
+that are held out from networks and trees. *R2* is the explained share of the unit's
+variance on these. Mean ± standard deviation over units (and seeds). **The Linux text
+is not the thesis'.**"""
 
 IN_WORDS = """\
-- **Table 17 comes out** for Tiny Shakespeare. Depths of 4.1, 4.9, 4.4 and 4.3 (LSTM
-  10, hybrid 10+10, LSTM 20, hybrid 20+10) stand beside the thesis' 4.5, 4.1, 4.7 and
-  4.75, and questions and leaves together, 16, 19, 18 and 18, beside 19, 18, 20
-  and 21. As there, units of hybrids are no simpler than those of an LSTM alone.
-- **The last ten characters tell four fifths of a unit** (R2 .79 to .84), in eight to
-  ten leaves. The thesis does not say how much its trees explain.
+- **Table 17 is reproduced** for Tiny Shakespeare. Depths are 4.1, 4.9, 4.4 and 4.3
+  (LSTM 10, hybrid 10+10, LSTM 20, hybrid 20+10), in the thesis 4.5, 4.1, 4.7 and 4.75;
+  splits and leaves together are 16, 19, 18 and 18, in the thesis 19, 18, 20 and 21. As
+  there, units of hybrids are no simpler than those of an LSTM alone.
+- **The last ten characters explain four fifths of the variance of a unit** (R2 .79 to
+  .84), with eight to ten leaves. The thesis does not give R2.
 - **States of the hidden Markov model are simpler** (it is the same in both hybrids):
-  six leaves tell .96 of the variance of a state's probability.
-- **Asking for one character at a time takes five times the depth** to tell as much of a
-  unit of an LSTM (20 to 22 levels), and five times the leaves; with as many leaves it
-  tells .5. Of a state of the hidden Markov model it takes three times the depth, and in
-  three of ten never comes so far.
+  six leaves explain .96 of the variance of a state's probability.
+- **Splits on single characters need five times the depth** for the same R2 for a unit
+  of an LSTM (20 to 22 levels), and five times the leaves; with as many leaves R2 is .5.
+  For a state of the hidden Markov model they need three times the depth, and for three
+  of ten states never reach the same R2.
 - **Penn Treebank and Linux, the hybrid with ten units and ten states**: depths 4.8 and
   4.1 (thesis 4.6 and 4.8), sizes 19 and 15 (21 and 19), R2 .83 and .81. Its states,
   too, are simpler than its units.
-- Networks that are not in a table were not run; the command goes on with them. Each
-  needs a training of minutes, and a hidden Markov model of the whole text."""
+- Networks that are not in a table were not run; the command runs them. Each needs
+  minutes of training, and a hidden Markov model of the whole text."""
 
 DRAWING = """\
-Of a hybrid of ten units and ten states, as in the thesis, the unit whose tree explains
-most among those of at most eight leaves. `x[t]` is the character read last; a row of
-boxes holds the questions of one depth, with the characters for which a path goes to the
-left, of both sides those that are fewer (`not` before the others); leaves hold the mean
-of the unit and the share of the steps."""
+For a hybrid of ten units and ten states, as in the thesis, the unit whose tree has the
+highest R2 among those with at most eight leaves. `x[t]` is the last character; a row of
+boxes has the splits of one depth, each with the characters of the left branch, or with
+`not` and those of the right branch if these are fewer; leaves have the mean of the unit
+and the share of the steps."""
 
 ONE_BY_ONE = """\
 scikit-learn's trees on the same rows, with a column of 0 and 1 for each character at
-each of the ten places (650 columns): *as many leaves* is the R2 of a tree of as many
-leaves as that with sets, grown best question first; *same R2* are the depth of the
-smallest tree grown level by level to any number of leaves (at most 40 levels), and the
-leaves of the smallest grown best question first (at most 256), that reach it."""
+each of the ten positions (650 columns): *as many leaves* is the R2 of a tree with as
+many leaves as that with sets, grown best first; *same R2* are the depth of the smallest
+tree grown level by level without a limit of leaves (at most 40 levels), and the leaves
+of the smallest tree grown best first (at most 256), that have this R2."""
 
 
 def depths(frame, text):
-    """Depth, size and R2 over units, beside the thesis'."""
+    """Depth, size and R2 over units, with the thesis' values."""
     rows, frame = [], frame[frame["text"] == text]
     for name, printed in PRINTED[text].items():
         for what in (LSTM, HMM):
@@ -263,12 +263,12 @@ def depths(frame, text):
     if not rows:
         return "Not run."
     header = ["network", "of", "trees", "R2", "depth", "thesis", "leaves"]
-    header += ["questions and leaves", "thesis' size", "seconds a tree"]
+    header += ["splits and leaves", "thesis' size", "seconds per tree"]
     return markdown_table(header, rows)
 
 
-def beside_one_by_one(frame):
-    """How much larger trees are that ask for one character at a time."""
+def compared_with_one_by_one(frame):
+    """Relative size of trees with splits on single characters."""
     rows, frame = [], frame[frame["text"] == networks.SHAKESPEARE]
     for (name, what), own in frame.groupby(["network", "of"], sort=False):
         deep, many = own["depth one by one"], own["leaves one by one"]
@@ -279,13 +279,13 @@ def beside_one_by_one(frame):
              mean_and_sd(own["leaves"], 1), _known(many), own["seconds"].mean(),
              own["seconds one by one"].mean()]
         )  # fmt: skip
-    header = ["network", "of", "R2", "one by one, as many leaves", "depth"]
-    header += ["one by one, same R2", "times", "leaves", "one by one, same R2"]
-    return markdown_table([*header, "seconds a tree", "one by one"], rows)
+    header = ["network", "of", "R2", "single characters, as many leaves", "depth"]
+    header += ["single, same R2", "ratio", "leaves", "single, same R2"]
+    return markdown_table([*header, "seconds per tree", "single"], rows)
 
 
 def _known(values):
-    """Mean and standard deviation of those that are there, and how many are not."""
+    """Mean and standard deviation of known values, and the number of others."""
     known = values.dropna()
     if not len(known):
         return "never"
@@ -301,7 +301,7 @@ def drawn(text, quick):
 
 
 def picture(found, title, path):
-    """A tree: questions in rows by depth, leaves below."""
+    """A tree: splits in rows by depth, leaves below."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -336,7 +336,7 @@ def picture(found, title, path):
 
 
 def words_of(question, features):
-    """A question, by the characters that are fewer."""
+    """A split, by the smaller set of characters."""
     yes, no = question.yes, question.no
     fewer, word = (yes, "") if len(yes.codes) <= len(no.codes) else (no, "not ")
     symbols = [features.categories[fewer.feature][code] for code in fewer.codes]
@@ -368,7 +368,10 @@ def main():
     frame = study.frame()
     parts = []
     for text in PRINTED:
-        parts += [f"## {TEXTS[text]}, beside table 17", depths(frame, text)]
+        parts += [
+            f"## {TEXTS[text]}, compared with table 17",
+            depths(frame, text),
+        ]
     pictures = []
     for text in DRAWN:
         path = study.csv.with_name(f"{study.csv.stem}_{text}.png")
@@ -380,7 +383,7 @@ def main():
         if path.exists():
             pictures.append(f"![{text}]({path.name})")
     study.write_markdown(
-        "Units of networks as trees on the last ten characters",
+        "Units of networks, explained by trees on the last ten characters",
         ABOUT,
         "## In words" + " (of the full study)" * quick,
         IN_WORDS,
@@ -388,9 +391,9 @@ def main():
         "## Trees of single units (figure 24)",
         DRAWING,
         *pictures,
-        "## One character at a time",
+        "## Splits on single characters",
         ONE_BY_ONE,
-        beside_one_by_one(frame),
+        compared_with_one_by_one(frame),
     )
 
 
