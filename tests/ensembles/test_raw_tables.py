@@ -6,8 +6,10 @@ import pytest
 from sklearn.ensemble import (
     BaggingRegressor,
     HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
 )
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.estimators import visits
 from tests.wording import refuses
@@ -63,3 +65,19 @@ def test_more_categories_than_boosting_parts_are_refused():
     X = pd.DataFrame({"a": pd.Categorical([f"c{i}" for i in range(300)]), "b": "x"})
     with refuses(InputError, match="'a'.*300"):
         cw.RuleListRegressor(random_state=0).fit(X, np.arange(300.0))
+
+
+def test_an_empty_column_is_ignored():
+    a = np.random.default_rng(0).normal(size=60)
+    X = pd.DataFrame({"a": a, "q": np.nan})
+    learnt = fit_to_table(HistGradientBoostingRegressor(), X[["a"]], a).predict(
+        X[["a"]]
+    )
+    both = MultiOutputRegressor(HistGradientBoostingRegressor())
+    for table in (X, X.to_numpy(), X.astype({"q": "Int64"})):
+        model = fit_to_table(HistGradientBoostingRegressor(), table, a)
+        np.testing.assert_array_equal(model.predict(table), learnt)
+        of_both = fit_to_table(both, table, np.column_stack([a, a])).predict(table)
+        np.testing.assert_array_equal(of_both[:, 1], learnt)
+    with_text = fit_to_table(HistGradientBoostingRegressor(), X.assign(t="x"), a)
+    np.testing.assert_array_equal(with_text.predict(X.assign(t="x")), learnt)

@@ -90,6 +90,8 @@ def fit_to_table(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
 
 def fitted(model: Any, X: Any, y: Any, weight: dict[str, Any]) -> Any:
     """Fit a model; if it cannot be fitted, the error names it, and a remedy."""
+    if type(getattr(model, "estimator", model)).__name__.startswith("HistGradient"):
+        X = _with_empty_filled(X)
     try:
         return model.fit(X, y, **weight)
     except (ClearwoodError, MemoryError):
@@ -111,6 +113,28 @@ def fitted(model: Any, X: Any, y: Any, weight: dict[str, Any]) -> Any:
         raise InputError(
             f"Fitting the {name} failed: {reason.rstrip('.')}.{remedy}"
         ) from error
+
+
+def _with_empty_filled(X: Any) -> Any:
+    """Table with 0 in columns without any value, which histograms cannot bin.
+
+    No tree splits on a constant.
+    """
+    if not is_frame(X):
+        values = np.asarray(X)
+        if values.dtype.kind != "f":
+            return X
+        return np.where(np.isnan(values).all(axis=0), 0.0, values)
+    import narwhals as nw
+
+    empty = [
+        column.series.name
+        for column in frame_of(X)
+        if column.dtype.is_numeric() and np.isnan(column.cells.astype(float)).all()
+    ]
+    zeros = [nw.lit(0.0).alias(name) for name in empty]
+    table = nw.from_native(X, eager_only=True)
+    return table.with_columns(*zeros).to_native() if empty else X
 
 
 def _fit_and_read(model: Any, table: Any, y: Any, weight: dict[str, Any]) -> Any:
