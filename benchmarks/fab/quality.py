@@ -3,8 +3,8 @@
 Usage: python -m benchmarks.fab.quality [--quick] [--fresh]
 
 Per data set, ensemble and split: the ensemble is trained, FAB explains it with its
-default settings, prints the regions of its components as they are, and these
-shortened as far as no training prediction changes. All are evaluated on test rows.
+default settings, prints the regions of its components, and these shortened
+as far as no training prediction changes. All are evaluated on test rows.
 """
 
 import time

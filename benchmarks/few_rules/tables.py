@@ -216,8 +216,17 @@ def yardstick(frame):
 
 
 EARLIER = (
-    ["classification: before", "", "85-90 %", "", "", "+.04", "-10 to -14 %", "half"],
-    ["regression: before", "", "70-80 %", "", "", "+.02 to .03", "-4 to -10 %", "half"],
+    ["classification: earlier", "", "85-90 %", "", "", "+.04", "-10 to -14 %", "half"],
+    [
+        "regression: earlier",
+        "",
+        "70-80 %",
+        "",
+        "",
+        "+.02 to .03",
+        "-4 to -10 %",
+        "half",
+    ],
 )
 """The reference: an earlier search of this kind, on 14 data sets."""
 
@@ -319,7 +328,7 @@ def all_methods(frame, methods):
 
 
 def _by_size(title, table, ranks=None):
-    """Methods in lines, sizes in columns."""
+    """Methods in rows, sizes in columns."""
     means = table.groupby("K").mean().T
     if ranks is not None:
         ranks = ranks.groupby("K").mean().T

@@ -37,13 +37,13 @@ DRIFTS = {
 values."""
 
 NOTES = f"""\
-A forest of 100 trees and its rule list are fitted to {N_FIT} rows of age (integers), \
-dose (5 % missing), ward (three levels) and three columns of noise; {N_NEW} new rows \
-with labels follow. *Held out* are {N_REFERENCE} further rows as reference; \
-*statistics* are those that the rules carry. Cells are shares of {FITS} fits in which \
-some change was signalled, with the default error rate of 5 %. Without reference rows \
-a change is seen only if it moves rows from one rule to another, or changes a rate: \
-statistics of the columns are not in the rules."""
+A forest of 100 trees and its rule list are fitted to {N_FIT} rows of age (integers),
+dose (5 % missing), ward (three levels) and three columns of noise; {N_NEW} new rows
+with labels follow. *Held out* are {N_REFERENCE} further rows as reference; *statistics*
+are those that the rules carry. Cells are shares of {FITS} fits in which some change was
+signalled, with the default error rate of 5 %. Without reference rows a change is
+detected only if it moves rows from one rule to another, or changes a rate: statistics
+of the columns are not in the rules."""
 
 
 def hit(frame, share):

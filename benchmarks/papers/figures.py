@@ -196,7 +196,7 @@ def figure_1():
 
 
 def figure_5(frame):
-    """Lines against test errors."""
+    """Test errors against sizes."""
     names = [name for name in SETS_2018 if name in set(frame["data"])]
     figure, axes = panels(2, 3, size=3.4)
     for ax, name in zip(axes.flat, names):

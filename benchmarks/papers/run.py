@@ -40,7 +40,7 @@ def main():
 
 
 def run_all(study, cases):
-    """Run what is missing, after every method has been loaded."""
+    """Run missing cases, after every method has been loaded."""
     done = {tuple(row[key] for key in study.keys) for row in study.rows()}
     if any(tuple(map(str, key)) not in done for key in cases):
         load_all()
@@ -64,7 +64,7 @@ def cases_of(options):
 
 
 def splits_of(paper, name, options):
-    """How many splits of a set are run."""
+    """Number of splits of a set."""
     if options.quick:
         return 1
     return (SPLITS_OF_HIGGS if name == "higgs" else SPLITS)[paper]

@@ -40,7 +40,7 @@ def main():
 
 
 def run_all(name, sets, options):
-    """Run what is missing of one of the two studies."""
+    """Run missing cases of one of the two studies."""
     name = f"projection_{name}" + "_folder" * bool(options.folder)
     study = Study(name, ["data", "run"], options)
     only = options.sets.split(",") if options.sets else sets

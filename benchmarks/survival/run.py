@@ -32,16 +32,16 @@ All tables of `fresh_tables.csv` with survival times: {SPLITS} random splits, ha
 the rows for training, at most {MOST_ROWS:,}, all others for testing. Categories are
 one-hot columns, missing numbers are imputed by medians. The model is scikit-survival's
 random survival forest of 100 trees with at least 10 rows per leaf. *list*, *tree*:
-`RuleListSurvival` and `DistilledTreeSurvival` of that model, with `n_rules` lines;
-their horizons are the quartiles of the times of events among the training rows. *CART*:
-`SurvivalTree` of scikit-survival with as many leaves. *optimal*: pystreed's tree of
-smallest training loss among all with as many leaves, depth 2, 3 and 4 for 4, 8 and 12,
-on 10 thresholds per column. All have at least {LEAST_ROWS} training rows per line.
-Scores on test rows, the distribution of censoring from the training rows: Brier
-score, integrated up to the last horizon; concordance of Harrell and Uno of the mean
-survival at the horizons. Time: processor seconds of the fit, that of rules without
-the model. Settings were chosen on other tables. pystreed 1.4.0 fails with NumPy 2,
-because it uses events as indices; they are converted to integers here."""
+`RuleListSurvival` and `DistilledTreeSurvival` of that model, with `n_rules` rules
+(lines); their horizons are the quartiles of the times of events among the training
+rows. *CART*: `SurvivalTree` of scikit-survival with as many leaves. *optimal*:
+pystreed's tree of smallest training loss among all with as many leaves, depth 2, 3 and
+4 for 4, 8 and 12, on 10 thresholds per column. All have at least {LEAST_ROWS} training
+rows per rule or leaf. Scores on test rows, the distribution of censoring from the
+training rows: Brier score, integrated up to the last horizon; concordance of Harrell
+and Uno of the mean survival at the horizons. Time: processor seconds of the fit, that
+of rules without the model. Settings were chosen on other tables. pystreed 1.4.0 fails
+with NumPy 2, because it uses events as indices; they are converted to integers here."""
 
 
 class OptimalTree(STreeDSurvivalAnalysis):
