@@ -62,9 +62,9 @@ def test_a_boosting_that_is_clearly_worse_is_named_so(found):
         return " ".join(replace(found, entries=entries).caveats())
 
     noise = 0.1 * np.cos(np.arange(len(found.choice[1].losses)))
-    assert "predicts worse: its log loss is higher by" in caveat(0.5 + noise)
-    assert "predicts better: its log loss is lower by" in caveat(noise - 0.5)
-    assert "better beyond chance (difference in log loss" in caveat(noise)
+    assert "predicts worse" in caveat(0.5 + noise)
+    assert "predicts better" in caveat(noise - 0.5)
+    assert "beyond chance" in caveat(noise)
 
 
 def test_its_best_model_predicts_new_rows_as_they_come(found):
