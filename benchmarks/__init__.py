@@ -1,4 +1,4 @@
-"""Studies of the library; ``README.md`` says how they are run."""
+"""Studies of the library; see ``README.md`` for their commands."""
 
 import os
 

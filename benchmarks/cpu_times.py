@@ -1,4 +1,4 @@
-"""Processor seconds of one case per study, to hold two checkouts against each other.
+"""CPU seconds of one case per study, to compare two checkouts.
 
     python -m benchmarks.cpu_times out.json
 
@@ -30,7 +30,7 @@ def table(name, target, drop=()):
 
 
 def made(name, **settings):
-    """An estimator, without the settings that it does not know."""
+    """An estimator, without unsupported settings."""
     make = getattr(cw, name)
     known = inspect.signature(make).parameters
     return make(**{key: value for key, value in settings.items() if key in known})

@@ -1,12 +1,12 @@
-"""Do exported rules predict as the rules do, in databases and in other runtimes?
+"""Predictions of exported rules in databases and other runtimes.
 
 Usage: python -m benchmarks.engines [--quick] [--fresh]
 
-Random rule sets and tables, those of the tests, are asked of every database that can be
-opened: SQLite and DuckDB inside Python, PostgreSQL by libpq's variables (PGHOST ...),
-MySQL or MariaDB by MYSQL_UNIX_PORT (`.ci/databases` sets these), ClickHouse by chdb. In
-the other dialects the queries are read back by sqlglot. ONNX is run by onnxruntime,
-PMML by PMML4S, which needs Java (package pypmml).
+Random rule sets and tables, those of the tests, are run in every available database:
+SQLite and DuckDB inside Python, PostgreSQL by libpq's variables (PGHOST ...), MySQL or
+MariaDB by MYSQL_UNIX_PORT (`.ci/databases` sets these), ClickHouse by chdb. For other
+dialects the queries are parsed by sqlglot. ONNX is run by onnxruntime, PMML by PMML4S,
+which needs Java (package pypmml).
 """
 
 import warnings
@@ -27,23 +27,23 @@ N_RULE_SETS = 400
 QUICK = 40
 
 TEXT = """\
-Random rule sets (lists and sums, of numbers, texts, truth values, days and times with
-and without a zone), each with a random table of at most 12 rows: values at and beside
-every bound, missing ones, NaN and texts that no rule knows. Where a database can be
-opened, a row differs if it says another prediction than `predict`, or a probability
-that is off by more than a part in 10^12. Else sqlglot reads the query in its dialect;
-*not read* counts what it refuses. It is the parser that wrote most of these dialects:
-that says little of what the database itself makes of them.
+Random rule sets (lists and sums, with numbers, texts, booleans, dates and times with
+and without a time zone), each with a random table of at most 12 rows: values at and
+next to every bound, missing values, NaN and unknown texts. If a database is available,
+a row differs if its prediction is not that of `predict`, or if a probability differs by
+more than 1 part in 10^12. Otherwise sqlglot parses the query in its dialect; *not read*
+counts the queries that it refuses. Since sqlglot also writes most of these dialects,
+this is weak evidence for the database itself.
 
-ONNX and PMML are computed by evaluators of other projects, for rule sets without times:
-a row differs if its class does, or a value or probability by more than a part in 10^12
-(PMML: 10^9)."""
+ONNX and PMML are evaluated by other projects, for rule sets without times: a row
+differs if its class does, or a value or probability by more than 1 part in 10^12 (PMML:
+10^9)."""
 
 RUNTIMES = {
     "ONNX": ("onnxruntime", "onnxruntime", test_onnx.agree),
     "PMML": ("PMML4S in pypmml", "pypmml", test_pmml.agree_in_java),
 }
-"""Who computes an export, the package, and what raises where a row differs."""
+"""Runtime of an export, its package, and a function that raises if a row differs."""
 
 VERSIONS = {
     "sqlite": "SELECT sqlite_version()",
@@ -75,25 +75,25 @@ COLUMNS = ("dialect", "engine", "n_rule_sets", "n_rows", "n_differ", "n_not_read
 
 
 def case(dialect, n):
-    """One row: run where there is an engine, read back elsewhere."""
+    """One row: run in a database if available, otherwise parsed."""
     found = dict.fromkeys(COLUMNS[1:], "")
     found["n_rule_sets"] = n
     if dialect not in engines.ENGINES:
         return [found | {"n_not_read": count(partial(is_not_read, dialect), n)[0]}]
     try:
-        with engines.ENGINES[dialect]() as ask:
-            n_differ, n_rows = count(partial(rows_that_differ, dialect, ask), n)
-            engine = f"{dialect} {version(dialect, ask)}"
+        with engines.ENGINES[dialect]() as query_of:
+            n_differ, n_rows = count(partial(rows_that_differ, dialect, query_of), n)
+            engine = f"{dialect} {version(dialect, query_of)}"
     except pytest.skip.Exception as error:
-        return [found | {"engine": f"not here: {error}"}]
+        return [found | {"engine": f"not available: {error}"}]
     return [found | {"engine": engine, "n_rows": n_rows, "n_differ": n_differ}]
 
 
 def case_of_runtime(name, n):
-    """One row: computed by a runtime that reads the file."""
+    """One row: evaluated by a runtime that reads the file."""
     runtime, package, agree = RUNTIMES[name]
     found = dict.fromkeys(COLUMNS[1:], "")
-    # Without a condition there is no column to read.
+    # Without conditions there is no column to read.
     rule_sets = samples.rule_sets().filter(lambda rules: rules.used_features)
     n_differ, n_rows = count(partial(rows_apart, agree), n, rule_sets)
     found["engine"] = f"{runtime} {version_of(package)}"
@@ -101,7 +101,7 @@ def case_of_runtime(name, n):
 
 
 def rows_apart(agree, rules, rows):
-    """How many rows a runtime predicts otherwise, and of how many."""
+    """Number of rows with different predictions by a runtime, and of all rows."""
 
     def differs(some):
         try:
@@ -116,8 +116,8 @@ def rows_apart(agree, rules, rows):
     return n_differ, len(rows)
 
 
-def count(judge, n, rule_sets=None):
-    """Sums of what ``judge`` gives of so many random rule sets and tables."""
+def count(compare, n, rule_sets=None):
+    """Sums of ``compare`` over ``n`` random rule sets and tables."""
     rule_sets = samples.rule_sets(dates=True) if rule_sets is None else rule_sets
     totals = np.zeros(2, dtype=int)
 
@@ -135,20 +135,20 @@ def count(judge, n, rule_sets=None):
         rows = data.draw(samples.tables(rules))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnknownCategoriesWarning)
-            totals[:] += judge(rules, rows)
+            totals[:] += compare(rules, rows)
 
     every()
     return totals.tolist()
 
 
-def rows_that_differ(dialect, ask, rules, rows):
-    """How many rows a database answers otherwise, and of how many."""
+def rows_that_differ(dialect, query_of, rules, rows):
+    """Number of rows with different predictions by a database, and of all rows."""
     n_shares = len(rules.classes)
     query = rules.to_sql(dialect, table=engines.TABLE, probabilities=n_shares > 0)
-    said = [row[-1 - n_shares :] for row in ask(rules, rows, query)]
-    wrong = np.array([row[0] for row in said]) != rules.predict(rows)
+    predicted = [row[-1 - n_shares :] for row in query_of(rules, rows, query)]
+    wrong = np.array([row[0] for row in predicted]) != rules.predict(rows)
     if n_shares:
-        shares = np.array([row[1:] for row in said], dtype=float)
+        shares = np.array([row[1:] for row in predicted], dtype=float)
         near = np.isclose(shares, rules.predict_proba(rows), rtol=1e-12, atol=0)
         wrong |= ~near.all(axis=1)
     return int(wrong.sum()), len(rows)
@@ -162,7 +162,7 @@ def is_not_read(dialect, rules, rows):
     try:
         query = rules.to_sql(dialect, table=engines.TABLE)
     except InputError:
-        reject()  # a name that no client of this database takes
+        reject()  # a name that clients of this database do not support
     try:
         (tree,) = sqlglot.parse(query, read=names.get(dialect, dialect))
     except sqlglot.errors.SqlglotError:
@@ -170,10 +170,10 @@ def is_not_read(dialect, rules, rows):
     return int(tree is None), 0
 
 
-def version(dialect, ask):
-    """What the database says of itself."""
+def version(dialect, query_of):
+    """The version of the database."""
     rules = samples.example()
-    return str(ask(rules, [[1.0, "a"]], VERSIONS[dialect])[0][0]).lstrip("v")
+    return str(query_of(rules, [[1.0, "a"]], VERSIONS[dialect])[0][0]).lstrip("v")
 
 
 if __name__ == "__main__":

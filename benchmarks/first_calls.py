@@ -1,9 +1,9 @@
-"""The first call of each family in a fresh process, next to the second.
+"""Time of the first and second call of each family in a fresh process.
 
     python -m benchmarks.first_calls [--quick] [--fresh]
 
-Processor seconds on one thread; scikit-learn and the forest are there before. Loading
-is the import of the family's modules.
+CPU seconds on one thread; scikit-learn and the forest are loaded before. Loading is the
+import of the family's modules.
 """
 
 import os
@@ -58,7 +58,7 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
 def both(call):
-    """Seconds of loading and of two calls in one new process."""
+    """Seconds of loading and of two calls in a fresh process."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(loads=call.split("(")[0], call=call)],
         env=os.environ | ONE_THREAD,
@@ -73,7 +73,7 @@ def write_page(study):
     header = ["family", "loading (s)", "first (s)", "second (s)", "first / second"]
     study.write_markdown(
         "First and second calls",
-        "Processor seconds in a fresh process: 1,000 rows of 20 columns, a forest of "
+        "CPU seconds in a fresh process: 1,000 rows of 20 columns, a forest of "
         "100 trees. Loading is the import of the family's modules. Target: the first "
         "call takes at most 1.3 times as long as the second.",
         markdown_table(header, frame.values.tolist()),

@@ -1,12 +1,12 @@
-"""Do the tests of a room see bugs of one token in its compiled kernels?
+"""Do the tests of a package detect one-token bugs in its compiled kernels?
 
     python -m benchmarks.kernel_mutations --rooms search,rules --most 4 --lot 1
 
-As `benchmarks.mutations`, which plants them into Python: of every room some places in
-C++ are drawn by lot, and changed one at a time in a copy of the repository. What does
-not compile is replaced. Then the tests of the room run until one fails; a crash, or
-much more time of the processor than without the bug, counts as seen. Needs CMake and a
-C++ compiler. Survivors are judged by hand in ``results/kernel_mutations_judged.csv``.
+As `benchmarks.mutations`, for C++: a random sample of places in every package is
+changed one at a time in a copy of the repository. Mutants that do not compile are
+replaced. Then the tests of the package run until one fails; a crash, or a much longer
+CPU time than without the bug, counts as detection. Needs CMake and a C++ compiler.
+Survivors are reviewed by hand in ``results/kernel_mutations_judged.csv``.
 """
 
 import importlib
@@ -39,10 +39,10 @@ TESTS = {
         "sequences/test_states_over_time.py",
     ),
 }  # fmt: skip
-"""Of rooms with other tests than of kernels; of others all."""
+"""Tests of kernels, for packages that also have other tests."""
 
 MOST = 4
-"""Bugs of a room."""
+"""Bugs per package."""
 
 JUDGED = RESULTS / "kernel_mutations_judged.csv"
 
@@ -63,12 +63,12 @@ NO_CODE = (
     r"(?<=\w)<[^<>;{}]*>", r"(?<=\w)<[^<>;{}]*>", r"\btemplate <[^<>]*>",
     r"(?ms)^(?:template [^\n]*\n)?void add_\w+\([^)]*nb::module_&.*?^}",
 )  # fmt: skip
-"""Comments, texts, directives, types in angle brackets (twice: they nest) and what
-tells Python of the kernels."""
+"""Comments, texts, directives, types in angle brackets (twice: they nest) and Python
+bindings of the kernels."""
 
 
 def places(text):
-    """First and last character of a place in the code, and what may stand there."""
+    """First and last character of a place in the code, and its replacement."""
     for pattern in NO_CODE:
         text = re.sub(pattern, lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     at = 0
@@ -79,7 +79,8 @@ def places(text):
 
 
 def drawn(room, lot):
-    """All mutants of a room in an order by lot: where and what, file, its new text."""
+    """All mutants of a package in random order: description, and new text of the
+    file."""
     found = []
     for path in sorted((mutations.SOURCE / room).rglob("*.[ch]pp")):
         text = path.read_text(encoding="utf-8")
@@ -98,13 +99,13 @@ def drawn(room, lot):
 
 
 def compiles(folder):
-    """Whether a copy compiles, of which only what was changed is compiled again."""
+    """Whether a copy compiles, incrementally."""
     command = ["cmake", "--build", folder / "build"]
     return subprocess.run(command, capture_output=True).returncode == 0
 
 
 def prepare(folder):
-    """A copy of the repository with a build of its own, and what all tests need."""
+    """Make a copy of the repository with its own build, and load modules."""
     if not (folder / "native").is_dir():
         shutil.move(mutations.copy_of_repository(), folder)
         (folder / "native").mkdir()
@@ -115,7 +116,7 @@ def prepare(folder):
     for name in mutations.LOADED:
         importlib.import_module(name)
     if not compiles(folder):
-        raise SystemExit("not even the kernels without a bug compile")
+        raise SystemExit("the kernels do not compile without a bug")
     found = subprocess.check_output(
         [sys.executable, "-c", "import clearwood; print(clearwood.__file__)"],
         env=os.environ | {"PYTHONPATH": f"{folder}/src"},
@@ -126,13 +127,13 @@ def prepare(folder):
 
 
 class NoShrinking:
-    """For pytest: to look for a smaller example takes longer than all else."""
+    """Plugin of pytest that disables shrinking of examples, which takes long."""
 
     pytest_configure = Server.pytest_configure
 
 
 def run_tests(folder, room, seconds):
-    """A room's tests until one fails, in this process, which they end."""
+    """Run a package's tests until one fails, and exit."""
     import pytest
 
     limit(seconds)
@@ -141,21 +142,21 @@ def run_tests(folder, room, seconds):
     os.environ["PYTHONPATH"] = f"{folder}/src"
     for stream in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
-    # Seconds of the processor count, whatever else a machine does.
+    # CPU time is limited, not wall time.
     options = [*OPTIONS, "-o", "timeout=0", "-o", "faulthandler_timeout=0"]
     tests = [p for one in TESTS.get(room, (room,)) for p in Path("tests").glob(one)]
     os._exit(pytest.main([*map(str, tests), *options], [NoShrinking()]))
 
 
 def test(folder, room, seconds):
-    """Exit code of a room's tests, and their seconds of the processor."""
+    """Exit code of a package's tests, and their CPU seconds."""
     begin = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     code = forked(run_tests, folder, room, seconds)
     return code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begin
 
 
 class Room:
-    """The tests of a room, and what is planted into its kernels."""
+    """The tests of a package, and the mutants of its kernels."""
 
     def __init__(self, folder, name, lot, done):
         self.folder, self.name = folder, name
@@ -163,7 +164,7 @@ class Room:
         self.seconds = 0.0
 
     def plant(self):
-        """Plant the next mutant that compiles, and what became of it."""
+        """Plant the next mutant that compiles, and return its outcome."""
         if not self.seconds:
             code, self.seconds = test(self.folder, self.name, MOST_SECONDS)
             if code:
@@ -184,13 +185,13 @@ class Room:
 
 
 def place_of(row):
-    """What names a mutant."""
+    """The key of a mutant."""
     return tuple(row[key] for key in ("file", "line", "column", "change"))
 
 
 def write_page(study):
-    """One line per lot and room, and every survivor."""
-    verdicts = mutations.judged(JUDGED, place_of)
+    """One row per sample and package, and every survivor."""
+    verdicts = mutations.reviewed(JUDGED, place_of)
     counts, survivors = {}, []
     for row in study.rows():
         verdict, why = row["outcome"], ""
@@ -210,35 +211,37 @@ def write_page(study):
              mutations.rate(count["seen"], n_real), count["seen later"], count["open"]]
         )  # fmt: skip
     header = [
-        "lot", "room", "planted", "equivalent", "that matter", "seen at once",
-        "share [95 % interval]", "seen later", "not seen",
+        "sample", "package", "planted", "equivalent", "valid", "detected",
+        "share [95 % interval]", "detected later", "undetected",
     ]  # fmt: skip
     without = [room for room in ROOMS if all(r["room"] != room for r in study.rows())]
     study.write_markdown(
-        "Bugs of one token in compiled kernels, planted one at a time",
-        "Drawn by lot from the places in the C++ of each room, equally many of every "
-        "room, so that the share of all is that of rooms more than that of places. The "
-        "tests are those of the room alone, and of a large one those of its kernels. "
-        "What they did not see was judged by hand, and met afterwards the tests that "
-        "it brought, or arrays that check indices: *seen later*. Equivalent: nothing "
-        "that is promised changes. The interval is Wilson's."
-        + (f" Not run yet: {', '.join(without)}." if without else ""),
+        "Mutation tests of compiled kernels",
+        "Random samples of the one-token mutants of the C++ code, equally many of "
+        "every package, so that the share of all weights packages equally, not "
+        "mutants. The tests are those of the package, and for a large one those of "
+        "its kernels. Survivors were reviewed by hand, and tested again with tests "
+        "written for them, or with bounds checks of arrays: *detected later*. "
+        "Equivalent: no documented behaviour changes. The interval is Wilson's."
+        + (f" Not run: {', '.join(without)}." if without else ""),
         markdown_table(header, table),
-        markdown_table(["lot", "place", "code", "change", "verdict", "why"], survivors),
+        markdown_table(
+            ["sample", "place", "code", "change", "verdict", "reason"], survivors
+        ),
     )
 
 
 def main():
-    """Plant what was not planted yet, and write the page."""
+    """Plant missing mutants, and write the page."""
     options = arguments(
         __doc__.splitlines()[0],
         {
-            "rooms": f"by commas; {','.join(ROOMS)} if not said",
-            "most": f"mutants of a room; {MOST} if not said",
-            "lot": "which mutants are drawn; 1 if not said",
-            "copy": "a folder to keep the copy in; none is kept if not said",
+            "rooms": f"packages, separated by commas; default: {','.join(ROOMS)}",
+            "most": f"mutants per package; default: {MOST}",
+            "lot": "number of the random sample; default: 1",
+            "copy": "folder that keeps the copy; default: a temporary one",
         },
-        tables="write the page only",
+        tables="only write the page",
     )
     study = Study("kernel_mutations", ("lot", "room", "number"), options)
     lot, cases, loaded = options.lot or "1", {}, {}

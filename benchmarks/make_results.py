@@ -1,15 +1,15 @@
-"""Make all pages of results anew from the sources of today, as far as they are older.
+"""Make all pages of results again that are older than the sources.
 
     python -m benchmarks.make_results           # or make results
-    python -m benchmarks.make_results --list    # name the pages that are older
+    python -m benchmarks.make_results --list    # list the older pages
     python -m benchmarks.make_results fab_speed engines
 
-At the end the papers' numbers are set next to those in the documentation.
+At the end the comparison with the papers in the documentation is updated.
 
 Pages made at commits with the same sources, apart from docstrings and comments, are
-left as they are. After an interruption the same command goes on with the cases that are
-missing. A study that fails, for lack of a peer or of its data, is named at the end, and
-the others are run.
+kept. After an interruption the same command continues with the missing cases. Studies
+that fail, for example without their data or peers, are listed at the end; the others
+are run.
 """
 
 import argparse
@@ -24,8 +24,8 @@ from benchmarks.papers.page import write
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("pages", nargs="*", help="these pages only")
-    parser.add_argument("--list", action="store_true", help="name them, run nothing")
+    parser.add_argument("pages", nargs="*", help="names of pages")
+    parser.add_argument("--list", action="store_true", help="list them without running")
     options = parser.parse_args()
     failed = []
     for page, command in commands().items():
@@ -42,12 +42,12 @@ def main():
 
 
 def is_older(page):
-    """Whether the sources have changed since; one study may write several pages."""
+    """Whether the sources have changed since the page was made."""
     return not is_of_today(source_tree(stale.recorded()[page]["commit"]))
 
 
 def commands():
-    """Page -> module and options of the command on it."""
+    """Page -> module and options of its command."""
     found = {}
     for page, text in stale.pages():
         begin = text.index("Command: `python -m ") + len("Command: `python -m ")
@@ -56,7 +56,7 @@ def commands():
 
 
 def made(page, command):
-    """Run a study, from the beginning unless it was begun with the same sources."""
+    """Run a study, anew unless it was begun with the same sources."""
     name = f"{page}.md"
     if not is_begun(name):
         mark_begun(name)

@@ -1,14 +1,14 @@
-"""Do the tests of a room see bugs of one token, planted one at a time?
+"""Do the tests of a package detect one-token bugs, planted one at a time?
 
     python -m benchmarks.mutations --rooms search,rules --share 0.05 --lot 1
 
-From every file of a room some mutants are drawn: a comparison at its edge, a sum for a
-difference, `and` for `or`, a number one off, a statement left out. Each is planted in a
-copy of the repository, where those tests of its room run that run its function, the
-cheapest first, until one fails. What survives is judged by hand in
-``results/mutations_judged.csv``: a mutant that nobody could notice, since nothing that
-is promised changes, is no gap of the tests. Tests that are written for survivors say
-nothing of the mutants that were not drawn: another ``--lot`` does.
+Mutants are sampled from every file of a package (a "room"): a comparison at its bound,
+a difference for a sum, `and` for `or`, a number that is off by one, an omitted
+statement. Each is planted in a copy of the repository, where those tests of its package
+that run its function are run, the cheapest first, until one fails. Survivors are
+reviewed by hand in ``results/mutations_judged.csv``: a mutant that changes no
+documented behaviour is equivalent. Tests written for survivors are no evidence for
+mutants outside the sample, for which another sample (``--lot``) is needed.
 """
 
 import ast
@@ -34,10 +34,10 @@ IN_PART = (
     "circuits", "cli", "comparison", "ensembles", "projection", "sbfc", "sequences",
     "simplifiers",
 )  # fmt: skip
-"""Whose tests take too long to be recorded for a handful of mutants."""
+"""Packages whose tests take too long to be recorded for a few mutants."""
 
 SHARE = 0.03
-"""Of the mutants that there are, the part that is planted."""
+"""Share of all mutants that is planted."""
 
 BUDGET = 30.0
 """Seconds of tests for one mutant; survivors that are planted again get all tests."""
@@ -49,7 +49,7 @@ LOADED = (
     "sklearn.ensemble", "sklearn.datasets", "pandas", "scipy.stats",
     "matplotlib.pyplot", "pytest", "jinja2",
 )  # fmt: skip
-"""What all tests need, and does not change with a mutant."""
+"""Modules that all tests need, and mutants do not change."""
 
 JUDGED = RESULTS / "mutations_judged.csv"
 
@@ -63,7 +63,7 @@ OTHER = {
 
 
 def changed(node):
-    """What may stand in place of an expression or a statement: texts."""
+    """Yield replacements of an expression or a statement."""
     match node:
         case ast.Compare(left, [op, *ops], comparators) if type(op) in OTHER:
             yield ast.Compare(left, [OTHER[type(op)](), *ops], comparators)
@@ -84,7 +84,7 @@ def changed(node):
 
 
 def mutants(text):
-    """Line, first and last character, and what may stand there, in code that runs."""
+    """Line, first and last character, and replacement, in executable code."""
     lines = text.encode().splitlines(keepends=True)
     before = [0]
     for line in lines:
@@ -116,18 +116,18 @@ def mutants(text):
 
 
 def files_in(room):
-    """Source files of a room, or those that stand in none."""
+    """Source files of a package, or those outside of packages."""
     files = SOURCE.glob("*.py") if room == SINGLE else (SOURCE / room).rglob("*.py")
     return sorted(files)
 
 
 def room_of(file):
-    """The room that a file stands in."""
+    """The package of a file."""
     return file.split("/")[0] if "/" in file else SINGLE
 
 
 def drawn(path, share, lot):
-    """Some mutants of a file, by lot: line and change -> the whole text."""
+    """A random sample of mutants of a file: line and change -> the whole text."""
     text = path.read_text(encoding="utf-8")
     all_of_it = mutants(text)
     some = random.Random(f"{lot} {path.parent.name}/{path.name}").sample(
@@ -155,9 +155,9 @@ def copy_of_repository():
 def tests_for(room, file, text, line, budget):
     """The tests that run a line, the cheapest first, up to some seconds in all.
 
-    What stands outside of functions matters to all tests of the room, as does what no
-    test was seen to run (threads do): those that run something of the file come first.
-    A test that nobody has recorded may run anything.
+    Code outside of functions concerns all tests of the package, as does code that no
+    test was recorded to run (such as in threads): tests that run part of the file come
+    first. Tests without a record may run any code.
     """
     place, chosen = [file, enclosing(text, line)], []
     if not any(place in room.record[n][1] for n in room.names if n in room.record):
@@ -178,7 +178,7 @@ def tests_for(room, file, text, line, budget):
 
 
 def load(folder, names, rooms, kept, seconds):
-    """What all tests need, and the rooms: name -> room, filled in."""
+    """Load the modules for all tests, and the packages: name -> room."""
     for name in LOADED:
         importlib.import_module(name)
     known = json.loads(kept.read_text()) if kept.is_file() else {}
@@ -192,7 +192,7 @@ def load(folder, names, rooms, kept, seconds):
 
 
 def outcome_of(room, file, line, text, budget):
-    """Plant one mutant, and what became of it."""
+    """Plant one mutant, and return its outcome."""
     begin = time.perf_counter()
     before = (room.source / file).read_text(encoding="utf-8")
     names = tests_for(room, file, before, line, budget)
@@ -202,12 +202,12 @@ def outcome_of(room, file, line, text, budget):
 
 
 def place_of(row):
-    """What names a mutant."""
+    """The key of a mutant."""
     return row["file"], row["line"], row["change"]
 
 
-def judged(path=JUDGED, place_of=place_of):
-    """Survivors that a person has looked at: place -> verdict and why."""
+def reviewed(path=JUDGED, place_of=place_of):
+    """Reviewed survivors: place -> verdict and reason."""
     if not path.exists():
         return {}
     with path.open(newline="") as file:
@@ -217,7 +217,7 @@ def judged(path=JUDGED, place_of=place_of):
 
 
 def rate(seen, n_real):
-    """Share and its interval of 95 %."""
+    """Share, and its 95 % interval."""
     if not n_real:
         return ""
     low, high = binomtest(seen, n_real).proportion_ci(method="wilson")
@@ -225,8 +225,8 @@ def rate(seen, n_real):
 
 
 def write_page(study):
-    """One line per lot and room, and every survivor."""
-    verdicts, table, survivors = judged(), [], []
+    """One row per sample and package, and every survivor."""
+    verdicts, table, survivors = reviewed(), [], []
     rooms = sorted({room_of(row["file"]) for row in study.rows()})
     n_places = sum(
         len(mutants(path.read_text(encoding="utf-8")))
@@ -256,69 +256,70 @@ def write_page(study):
         if row["outcome"] != "seen":
             verdict, why = verdicts.get(place_of(row), ("open", ""))
             if row["outcome"] == "seen later":
-                verdict = "seen later"
+                verdict = "detected later"
             change = row["change"].replace("|", "\\|")
             survivors.append([row["lot"], row["file"], f"`{change}`", verdict, why])
     kinds = Counter(row[3] for row in survivors)
     n_real = len(study.rows()) - kinds["equivalent"]
     today = n_real - kinds["open"]
     header = [
-        "lot", "room", "files", "planted", "equivalent", "that matter", "seen at once",
-        "share [95 % interval]", "seen later", "code removed", "not seen",
+        "sample", "package", "files", "planted", "equivalent", "valid", "detected",
+        "share [95 % interval]", "detected later", "code removed", "undetected",
     ]  # fmt: skip
     without = [room for room in EVERY if room not in rooms]
     study.write_markdown(
-        "Bugs of one token, planted one at a time",
-        f"Drawn by lot from the {n_places:,} such places that there are in "
-        f"{', '.join(rooms)}: in lots 1 to 5 equal shares of every file, and one at "
-        "least; in lot 6 a handful of every other room, so that its share is that of "
-        "rooms more than that of places; in lot 7 sixteen of each of four rooms. "
-        "The tests are those of the room (its examples in docstrings too) that run "
-        "the mutant's function, or all of them where none is seen to: what only other "
-        "rooms' tests see, such as those of estimators that use a search, counts as "
-        f"not seen. In lot 6, of {', '.join(IN_PART)} only the examples and up to five "
-        "files of tests were run, those that name the mutant's file or what it "
-        "defines; and of references, reporting and single files those tests that fill "
-        "90 seconds, some of every file. So its shares are too low rather than too "
-        "high." + (f" Not run yet: {', '.join(without)}." if without else ""),
-        "Lots 1 and 4 were drawn from search alone; lots 3 and 4 were stopped after a "
-        "part of what was drawn, in an order of its own, so that the interval says how "
-        "much it tells. "
-        "Wanted are 95 %: they are shown where a whole interval lies above. "
-        "Each lot met the tests as they were after those before it: what its "
-        "survivors brought (*seen later*: by a test written for it, or by a dear one "
-        f"beyond the first {BUDGET:.0f} seconds) is not in the share. The interval is "
-        f"Wilson's. Of all {n_real} that matter, {today} are seen by the tests of "
-        "today, or their code is gone.",
+        "Mutation tests of Python code",
+        f"Random samples of the {n_places:,} one-token mutants of {', '.join(rooms)}: "
+        "in samples 1 to 5 equal shares of every file, and at least one; in sample 6 "
+        "a few of every other package, so that its share weights packages equally, "
+        "not mutants; in sample 7 sixteen of each of four packages. The tests are "
+        "those of the package (with its examples in docstrings) that run the "
+        "mutant's function, or all of them if none was recorded to: mutants that "
+        "only tests of other packages detect, such as those of estimators that use a "
+        f"search, count as undetected. In sample 6, for {', '.join(IN_PART)} only the "
+        "examples and up to five test files were run, those that name the mutant's "
+        "file or its definitions; and for references, reporting and single files "
+        "tests of up to 90 seconds, from every file. Its shares are therefore "
+        "underestimates." + (f" Not run: {', '.join(without)}." if without else ""),
+        "Samples 1 and 4 are from search only; samples 3 and 4 were stopped early, in "
+        "a random order, so that their intervals remain valid. "
+        "The target of 95 % is demonstrated if a whole interval lies above it. "
+        "Each sample was tested with the tests after the previous samples: mutants "
+        "that are detected by tests written for them, or by expensive tests "
+        f"beyond the first {BUDGET:.0f} seconds (*detected later*), are not in its "
+        "share. The interval is "
+        f"Wilson's. Of all {n_real} valid mutants, {today} are detected by the current "
+        "tests, or their code was removed.",
         markdown_table(header, table),
-        "What was not seen at once, judged by hand. Equivalent: nothing that is "
-        "promised changes (the same result, or another as good, such as a cap on work, "
-        "a tie, or another look of a picture). Removed: the code served nothing.",
-        markdown_table(["lot", "file", "change", "verdict", "why"], survivors),
+        "Mutants that were not detected, reviewed by hand. Equivalent: no documented "
+        "behaviour changes (the same result, or an equally good one, such as a limit "
+        "of work, a tie, or another style of a figure). Removed: the code was not "
+        "needed.",
+        markdown_table(["sample", "file", "change", "verdict", "reason"], survivors),
     )
 
 
 def main():
-    """Plant what was not planted yet, and write the page."""
+    """Plant missing mutants, and write the page."""
     options = arguments(
         __doc__.splitlines()[0],
         {
-            "rooms": f"of the house, by commas; {','.join(ROOMS)} if not said",
-            "share": f"of the mutants of every file; {SHARE} if not said",
-            "lot": "which mutants are drawn; 1 if not said",
-            "most": "of a room, drawn by lot from its share; all if not said",
-            "record": "a file to keep which test runs what, or to read it from",
-            "seconds": f"of a room's tests while it is recorded: those after it are "
-            f"left out; {MOST_SECONDS} if not said",
+            "rooms": f"packages, separated by commas; default: {','.join(ROOMS)}",
+            "share": f"share of the mutants of every file; default: {SHARE}",
+            "lot": "number of the random sample; default: 1",
+            "most": "maximum number per package, at random; default: all",
+            "record": "file that stores which test runs which code",
+            "seconds": f"limit of a package's tests while they are recorded, after "
+            f"which they are omitted; default: {MOST_SECONDS}",
         },
-        again="plant those survivors of a lot that matter again, with all tests",
-        tables="write the page only",
+        again="plant the valid survivors of a sample again, with all tests",
+        tables="only write the page",
     )
     study = Study("mutations", ("lot", "file", "line", "change"), options)
     lot, budget = options.lot or "1", BUDGET
     seconds = options.seconds or MOST_SECONDS
     if options.again:
-        verdicts = judged()
+        verdicts = reviewed()
         for row in study.rows():
             is_open = verdicts.get(place_of(row), ("open",))[0] != "equivalent"
             if (row["lot"], row["outcome"]) == (lot, "survived") and is_open:
@@ -343,7 +344,7 @@ def main():
                 of_room[lot, file, line, change] = plant
         most = min(int(options.most or len(of_room)), len(of_room))
         cases |= random.Random(f"{lot} {room}").sample(list(of_room.items()), most)
-    # In an order of its own, so that a run that is stopped has seen a part of all.
+    # In random order, so that a stopped run is a sample of all.
     cases = dict(random.Random(0).sample(list(cases.items()), len(cases)))
     try:
         if not options.tables:

@@ -1,8 +1,8 @@
-"""The path of a newcomer, timed step by step, in a virtual environment of its own.
+"""Time of a new user's first steps, in a separate virtual environment.
 
-There is a table with texts, dates and gaps, and a pipeline of scikit-learn in a pickle.
-At the end there are rules, a page, their scores on new rows, and SQL that says what
-they say. ``python -m benchmarks.newcomer`` (``--fresh`` for another environment).
+The input is a table with texts, dates and missing values, and a pickled pipeline of
+scikit-learn; the results are rules, a page, their scores on new rows, and equivalent
+SQL. ``python -m benchmarks.newcomer`` (``--fresh`` for another environment).
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ joblib.dump(make_pipeline(encoded, forest).fit(X[columns], X["outcome"]), "model
 
 TO_SKOPS = "import joblib, skops.io; skops.io.dump(joblib.load('model.pkl'), 'm.skops')"
 
-SAYS_THE_SAME = """
+COMPARISON = """
 import sqlite3, subprocess, pandas as pd
-said = pd.read_csv("predicted.csv")["prediction"]
+predicted = pd.read_csv("predicted.csv")["prediction"]
 new = pd.read_csv("new.csv", keep_default_na=False, na_values=[""])
 with sqlite3.connect(":memory:") as base:
     new.to_sql("stays", base, index=False)
     found = pd.read_sql(open("rules.sql").read(), base)["prediction"]
-print(f"{(found == said).sum():,} of {len(said):,} rows alike")
+print(f"{(found == predicted).sum():,} of {len(predicted):,} rows equal")
 """
 
 MODEL = (
@@ -72,20 +72,24 @@ MODEL = (
 )
 
 STEPS = [
-    # What, and whether it is part of the path: else it makes what the newcomer has.
+    # Step, code or command, and whether it is part of the path or makes its input.
     ("virtual environment", None, True),
     ("install", None, True),
     ("a table", TABLE, False),
-    ("a pipeline in a pickle", PIPELINE, False),
+    ("a pickled pipeline", PIPELINE, False),
     ("import", "import clearwood", True),
     ("help", "--help", True),
     ("the pickle is refused", "check model.pkl", True),
-    ("into a file that runs no code", TO_SKOPS, True),
-    ("what is in it", "check m.skops", True),
+    ("conversion to a file without code", TO_SKOPS, True),
+    ("its contents", "check m.skops", True),
     ("rules and a page, first run", MODEL, True),
-    ("the same again", f"{MODEL} --overwrite", True),
-    ("no model at all", "simplify stays.csv --target outcome --drop patient", True),
-    ("how good on new rows", "evaluate rules.json new.csv --model m.skops", True),
+    ("rules and a page, second run", f"{MODEL} --overwrite", True),
+    (
+        "rules without a model",
+        "simplify stays.csv --target outcome --drop patient",
+        True,
+    ),
+    ("scores on new rows", "evaluate rules.json new.csv --model m.skops", True),
     (
         "a page about new rows",
         "report rules.json new.csv --model m.skops --new-to model --out new.html",
@@ -102,12 +106,12 @@ STEPS = [
         True,
     ),
     ("BigQuery", "export rules.json --to sql --dialect bigquery --table stays", True),
-    ("the SQL says the same", SAYS_THE_SAME, True),
+    ("equality of SQL and rules", COMPARISON, True),
 ]
 
 
 def command_of(step, text):
-    """The words of a step, as the shell takes them."""
+    """The arguments of a step's command."""
     python = FOLDER / "venv" / "bin" / "python"
     if step == "virtual environment":
         return [sys.executable, "-m", "venv", "venv"]
@@ -119,7 +123,7 @@ def command_of(step, text):
 
 
 def measure(step, text):
-    """One step: seconds, and the last line that it says."""
+    """One step: seconds, and the last line of its output."""
     own = {
         k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")
     }
@@ -131,18 +135,18 @@ def measure(step, text):
     seconds = time.perf_counter() - begin
     if done.returncode and step != "the pickle is refused":
         raise RuntimeError(f"{step}: {done.stderr}")
-    # Of a file that is refused all, else the last line.
-    said = [" ".join(line.split()) for line in done.stdout.strip().splitlines()]
-    shown = " ".join(said) if done.returncode else " ".join(said[-1:])
+    # All lines for a refused file, otherwise the last line.
+    lines = [" ".join(line.split()) for line in done.stdout.strip().splitlines()]
+    shown = " ".join(lines) if done.returncode else " ".join(lines[-1:])
     silent = step in ("install", "help")
     return [{"seconds": seconds, "says": "" if silent else shown[:300]}]
 
 
 def main():
-    """Run all steps in their order, and write the page."""
+    """Run all steps in order, and write the page."""
     options = arguments(__doc__.splitlines()[0])
     study = Study("newcomer", ("step",), options)
-    # Every step needs the files of those before it.
+    # Every step needs the files of previous steps.
     if study.is_new or not FOLDER.exists():
         study.csv.unlink(missing_ok=True)
         shutil.rmtree(FOLDER, ignore_errors=True)
@@ -157,19 +161,18 @@ def main():
         row = found[step]
         total += float(row["seconds"]) * is_path
         is_verb = text and not text.startswith(("\n", "import"))
-        told = f"`clearwood {text}`" if is_verb else ""
-        who = "" if is_path else " (what the newcomer has)"
-        lines.append([step + who, float(row["seconds"]), told, row["says"]])
+        shown = f"`clearwood {text}`" if is_verb else ""
+        who = "" if is_path else " (input)"
+        lines.append([step + who, float(row["seconds"]), shown, row["says"]])
     study.write_markdown(
-        "A newcomer's path",
-        "From a CSV with texts, dates and gaps, and a pipeline of scikit-learn in a "
-        "pickle, to rules, a page, scores on new rows and SQL, in a virtual "
-        "environment of its own. Wall times, on a machine that others used at the "
-        "same time; packages came from an index on the same network, so a download "
-        "from afar comes on top. Installing compiles the kernels, and the import "
-        "loads nothing yet.",
-        markdown_table(["step", "seconds", "command", "last line it says"], lines),
-        f"The whole path: {total:.0f} s.",
+        "First steps of a new user",
+        "From a CSV file with texts, dates and missing values, and a pickled "
+        "pipeline of scikit-learn, to rules, a page, scores on new rows and SQL, in "
+        "a separate virtual environment. Wall times; installation depends on the "
+        "connection to the package index and includes the compilation of kernels, "
+        "and the import loads no other modules yet.",
+        markdown_table(["step", "seconds", "command", "last line of output"], lines),
+        f"Total: {total:.0f} s.",
     )
 
 

