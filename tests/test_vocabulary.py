@@ -54,7 +54,8 @@ def shown(path):
     return text if "examples" in path.parts else sentences(text)
 
 
-FILES = [p for p in tracked("src", "docs", "examples", "README.md") if shown(p)]
+FOLDERS = ("src", "docs", "examples", "benchmarks", "README.md")
+FILES = [p for p in tracked(*FOLDERS) if "results" not in p.parts and shown(p)]
 
 
 @pytest.mark.skipif(not FILES, reason="no checkout of git")

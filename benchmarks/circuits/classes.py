@@ -230,7 +230,7 @@ numbers are standardized. Naive Bayes has normal distributions and omits missing
 cells. *pima, no 0* is pima with missing cells where 0 stands for a value that was not \
 measured.
 
-## In words
+## Summary
 
 - **Discriminative models are better while few cells are missing.** On complete tables \
 the mean accuracy and log loss are .864 and .348 for logistic regression, .852 and \

@@ -229,7 +229,7 @@ in years here). Half of the rows are for training, of which a tenth is for valid
 half are for testing. Pareto and Hybrid try 500 networks. Log densities are of the \
 observed cells: 0.4 per row of dates. Tables differ in their seed.
 
-## In words
+## Summary
 
 - **Dates, 97 % missing**: a row has 0.4 observed cells, so that there is little to \
 learn beyond single columns; all learners find some of it. MiniSPN as in the thesis \

@@ -234,7 +234,7 @@ part at most 2,000 rows are used for training and 500 are imputed; for KNN and t
 iterative imputer, which have their default settings, labels are columns of 0 and 1, \
 and numbers are standardized.
 
-## In words
+## Summary
 
 - **Half of the cells can be missing at little cost.** On nltcs this costs 0.14 of log \
 density, 30 % cost 0.03; at 80 % the network still has most of the dependence of the \

@@ -166,7 +166,7 @@ def write_tables(study, sets, n_wanted):
         NOTES,
         f"{len(frame):,} of {n_wanted:,} cases; the command runs the others. "
         f"Sets without cases: {', '.join(missing) or 'none'}.",
-        *([] if is_own else ["## In words", IN_WORDS]),
+        *([] if is_own else ["## Summary", IN_WORDS]),
         f"## Means over {len(main)} sets",
         "Methods without a rank do not run on all sets; their means are over the sets "
         "on which they run.",

@@ -226,7 +226,7 @@ def best_of_chains(part, prior, sampler, chains):
 def write_tables(study):
     frame = study.frame()
     frame["draws"] = frame["draws"].astype(int)
-    parts = [NOTES, "## In words", IN_WORDS]
+    parts = [NOTES, "## Summary", IN_WORDS]
     for part in [name for name in PARTS if name in set(frame.part)]:
         own = frame[frame.part == part]
         parts += [f"## {part}", table_of(own, part)]

@@ -160,7 +160,7 @@ def main():
         "Rankings of features",
         NOTES,
         f"{len(done)} of {len(wanted)} cases; the command runs the others.",
-        "## In words",
+        "## Summary",
         IN_WORDS,
         "## Relevant features",
         found_table(frame),

@@ -180,7 +180,7 @@ def write_tables(study):
     frame["features"] = frame["features"].astype(int)
     frame["place"] = frame["method"].map(METHODS.index)
     frame = frame.sort_values(["features", "place"], kind="stable")
-    parts = [NOTES, "## In words", IN_WORDS]
+    parts = [NOTES, "## Summary", IN_WORDS]
     for data in MAKERS:
         here = frame[frame.data == data]
         parts += [f"## {data.capitalize()}", table_of(here, data)]

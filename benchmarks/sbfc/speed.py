@@ -251,7 +251,7 @@ def write_tables(study):
 
     parts = [
         NOTES,
-        "## In words",
+        "## Summary",
         IN_WORDS,
         "## The thesis' moves: one chain of 10,000 steps",
         f"The R package took {R_PACKAGE} for as many steps, with its scores.",

@@ -186,7 +186,7 @@ def main():
         parts += [f"## Figure {number}", f"![figure {number}]({path.name})"]
         parts.append(table_of(frame, panels))
     study.write_markdown(
-        "Chains of the thesis' moves", ABOUT, "## In words", IN_WORDS, *parts
+        "Chains of the thesis' moves", ABOUT, "## Summary", IN_WORDS, *parts
     )
 
 

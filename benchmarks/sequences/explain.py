@@ -299,7 +299,7 @@ def main():
     fidelity.write_markdown(
         "Recurrent networks explained by automata",
         ABOUT,
-        "## In words" + " (of the full study)" * quick,
+        "## Summary" + " (of the full study)" * quick,
         headline(fidelity.frame()) + "\n" + IN_WORDS,
         f"## {N_STATES} states of the LSTM with ten units",
         lines_of(fidelity.frame(), "LSTM 10"),

@@ -159,7 +159,7 @@ explained at, every prefix of a word. Networks are trained on half of the sequen
 steps: of whole words; *differ* the share of searched words on which the automaton and
 the network differ. Mean ± standard deviation over seeds; CPU seconds.
 
-## In words
+## Summary
 
 - **An automaton alone is not sufficient for the ECG**: with 100 clusters it explains
   .66 of the LSTM, no more than a table of the last three classes of rows (.67), since a

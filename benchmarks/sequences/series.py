@@ -541,7 +541,7 @@ def main():
     made.write_markdown(
         "Binary series: hidden Markov models, networks and hybrids",
         ABOUT,
-        "## In words" + " (of the full study)" * quick,
+        "## Summary" + " (of the full study)" * quick,
         IN_WORDS,
         "## Synthetic series (table 18)",
         OF_SYNTHETIC,

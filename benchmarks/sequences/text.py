@@ -63,7 +63,7 @@ SETTING = (
     "step (section 5.2.2); it is fitted by EM to 20,000 characters and tested on "
     "111,540; seconds are those of the HMM."
 )
-WORDS = """## In words
+WORDS = """## Summary
 
 - **13 of 18 rows of table 15 are better than in the thesis**, two equal at its two
   digits, three worse by .01 (sequential hybrids 5+10, 15+20 and 20+20). Rows without a

@@ -385,7 +385,7 @@ def main():
     study.write_markdown(
         "Units of networks, explained by trees on the last ten characters",
         ABOUT,
-        "## In words" + " (of the full study)" * quick,
+        "## Summary" + " (of the full study)" * quick,
         IN_WORDS,
         *parts,
         "## Trees of single units (figure 24)",
