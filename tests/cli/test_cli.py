@@ -812,6 +812,12 @@ def test_columns_may_be_dropped(frame, tmp_path):
     assert failed(simplify(path, "--drop", "nam"), "--drop", "'nam'")
     wrong = run("simplify", path, path, "--target", "state", "--drop", "name")
     assert wrong.exit_code == 2
+    both = simplify(path, "--drop", "name", "--drop", "dose", "--max-rules", 3)
+    assert "age" in both.stdout
+    assert "dose" not in both.stdout
+    repeated = simplify(path, "--max-rules", 3, "--max-rules", 4)
+    assert repeated.exit_code == 2
+    assert "--max-rules is given more than once" in repeated.stderr
     same_lines(wrong.stderr)
 
 

@@ -67,6 +67,18 @@ class Answer:
     error: InputError | None = None
 
 
+class _Command(click.Command):
+    """Command that rejects a repeated option where click keeps the last value."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = self.make_parser(ctx).parse_args(list(args))[2]
+        for one in given:
+            is_single = isinstance(one, click.Option) and not one.is_flag
+            if is_single and not one.multiple and given.count(one) > 1:
+                raise click.UsageError(f"{one.opts[0]} is given more than once.", ctx)
+        return super().parse_args(ctx, args)
+
+
 def command(
     short: str, *options: click.Parameter
 ) -> Callable[[Callable[[Any], Answer]], click.Command]:
@@ -87,7 +99,7 @@ def command(
                 sys.exit(exit_code)
 
         has_page = any(one.name == "report" for one in options)
-        return click.Command(
+        return _Command(
             verb.__name__,
             callback=callback,
             params=[*options, *([shared.show_rows] * has_page), *shared.COMMON],

@@ -51,8 +51,12 @@ def flag(names: str, help: str) -> click.Option:
 
 
 def listing(names: str, help: str) -> click.Option:
-    """Option of names separated by commas; an empty list by default."""
-    return option(names, TEXT, help, callback=lambda *given: parted(given[-1]))
+    """Option of names separated by commas, or repeated; an empty list by default."""
+
+    def joined(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> Any:
+        return [name for text in texts for name in parted(text)]
+
+    return option(names, TEXT, help, callback=joined, multiple=True)
 
 
 def parted(text: str | None) -> list[str]:
