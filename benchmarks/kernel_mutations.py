@@ -200,7 +200,8 @@ def write_page(study):
             code = f"`{row['code']}`".replace("|", "\\|")
             change = f"`{row['change']}`".replace("|", "\\|")
             where = f"{row['file']}:{row['line']}"
-            survivors.append([row["lot"], where, code, change, verdict, why])
+            named = verdict.replace("seen", "detected")
+            survivors.append([row["lot"], where, code, change, named, why])
         for room in (row["room"], "all"):
             counts.setdefault((row["lot"], room), Counter())[verdict] += 1
     table = []

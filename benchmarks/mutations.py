@@ -256,8 +256,9 @@ def write_page(study):
         if row["outcome"] != "seen":
             verdict, why = verdicts.get(place_of(row), ("open", ""))
             if row["outcome"] == "seen later":
-                verdict = "detected later"
+                verdict = "seen later"
             change = row["change"].replace("|", "\\|")
+            verdict = verdict.replace("seen", "detected")
             survivors.append([row["lot"], row["file"], f"`{change}`", verdict, why])
     kinds = Counter(row[3] for row in survivors)
     n_real = len(study.rows()) - kinds["equivalent"]
