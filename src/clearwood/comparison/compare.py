@@ -170,7 +170,7 @@ def compare(
     refitted = model is not None and needs_fit(model)
     model = as_given(model)
     _check_task(model, y)
-    outcome = OUTCOMES[task_of(model, X)]
+    outcome = OUTCOMES[task_of(model, X, y)]
     X, y, weight, groups = _check_data(X, y, sample_weight, groups, outcome, cv)
     # Folds, an estimator without a seed, and then one per part.
     generator = as_generator(random_state)

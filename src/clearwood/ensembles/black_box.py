@@ -150,38 +150,55 @@ class BlackBox:
     def _raw_predictions(self, X: Any) -> np.ndarray:
         if self.by == "predict_proba":
             predicted = _numbers(self.model.predict_proba(X))
-        elif self.by == "call":
-            predicted = _numbers(self.model(X))
-        elif self.classes is None:
-            predicted = _numbers(self.model.predict(X))
         else:
-            labels = np.asarray(self.model.predict(X))
-            predicted = (labels.reshape(len(labels), -1, 1) == self.classes) * 1.0
-            predicted = predicted[:, 0] if predicted.shape[1] == 1 else predicted
+            ask = self.model if self.by == "call" else self.model.predict
+            labels = np.asarray(unwrapped(ask(X)))
+            if self.classes is None or (
+                self.by == "call" and not _are_labels(labels, self.classes)
+            ):
+                predicted = _numbers(labels)
+            else:
+                predicted = (labels.reshape(len(labels), -1, 1) == self.classes) * 1.0
+                predicted = predicted[:, 0] if predicted.shape[1] == 1 else predicted
         if predicted.shape[1:] == (1,):
             predicted = predicted[:, 0]
         if self.classes is not None and predicted.ndim == 1:
             # For two classes a network returns the second one's probability.
             predicted = np.column_stack([1 - predicted, predicted])
-        n_columns = self.n_outputs if self.classes is None else len(self.classes)
-        expected = (n_columns,) if n_columns else ()
-        if (
-            predicted.shape != (X.shape[0], *expected)
-            or not np.isfinite(predicted).all()
-        ):
-            wanted = "one finite number per row, or per row and class"
-            if self.n_outputs:
-                wanted = (
-                    f"an array with one row per row of X and {self.n_outputs} columns "
-                    "of finite numbers, as in Y"
-                )
-            raise InputError(
-                f"{self.source} returned predictions of shape {predicted.shape}, or "
-                f"not finite; expected {wanted}. Of several outputs pass one, as a "
-                "function of the table, such as lambda X: model.predict(X)[:, 0]; or "
-                "all, to simplify, with a column of Y for each."
-            )
+        self._check(predicted, X.shape[0])
         return predicted
+
+    def _check(self, predicted: np.ndarray, n_rows: int) -> None:
+        n_columns = self.n_outputs if self.classes is None else len(self.classes)
+        expected = (n_rows, n_columns) if n_columns else (n_rows,)
+        found = remedy = ""
+        if predicted.shape != expected:
+            found = f"predictions of shape {predicted.shape}"
+            if predicted.ndim > len(expected):
+                remedy = (
+                    " Of several outputs pass one, as a function of the table, such as "
+                    "lambda X: model.predict(X)[:, 0]; or all, to simplify, with a "
+                    "column of Y for each."
+                )
+        elif not np.isfinite(predicted).all():
+            found = "NaN or infinite predictions"
+        elif self.classes is not None and self.by == "call":
+            total = predicted.sum(axis=1)
+            off = (predicted < 0).any(axis=1) | (np.abs(total - 1) > 1e-4)
+            if off.any():
+                found = f"{predicted[off.argmax()].tolist()} for row {off.argmax()}"
+        if found:
+            wanted = f"shape {expected}, one finite number per row"
+            if self.classes is not None:
+                wanted = (
+                    f"shape {expected}, one probability per class, in the order "
+                    f"{self.classes.tolist()}; or a label of these per row"
+                )
+            elif self.n_outputs:
+                wanted += " and column of Y"
+            raise InputError(
+                f"{self.source} returned {found}; expected {wanted}.{remedy}"
+            )
 
     # Tables in the form of the first one
 
@@ -203,6 +220,20 @@ def _numbers(predicted: Any) -> np.ndarray:
     return np.asarray(unwrapped(predicted), dtype=np.float64)
 
 
+def are_texts(values: Any) -> bool:
+    """Whether predictions or a target are text labels."""
+    cells = np.asarray(values)
+    return cells.dtype.kind == "U" or (
+        cells.dtype.kind == "O" and any(isinstance(cell, str) for cell in cells.flat)
+    )
+
+
+def _are_labels(predicted: np.ndarray, classes: np.ndarray) -> bool:
+    is_single = predicted.shape[1:] in ((), (1,))
+    is_known = predicted.dtype.kind in "iub" and np.isin(predicted, classes).all()
+    return is_single and (are_texts(predicted) or bool(is_known))
+
+
 def predicts(model: Any) -> bool:
     """Whether an object can predict for rows, after a fit if necessary."""
     if isinstance(model, type):
@@ -210,8 +241,12 @@ def predicts(model: Any) -> bool:
     return hasattr(model, "predict") or hasattr(model, "fit") or callable(model)
 
 
-def task_of(model: Any, X: Any = None) -> Literal["regression", "classification"]:
+def task_of(
+    model: Any, X: Any = None, y: Any = None
+) -> Literal["regression", "classification"]:
     """Task of a model, fitted or not: whether it predicts classes or values.
+
+    That of a function follows from its predictions for X, or text labels in y.
 
     Examples
     --------
@@ -234,11 +269,9 @@ def task_of(model: Any, X: Any = None) -> Literal["regression", "classification"
         has_classes = by_tag or hasattr(model, "predict_proba") or named
         return "classification" if has_classes else "regression"
     predicted = np.asarray(unwrapped(model(X)))
-    return (
-        "classification"
-        if predicted.ndim == 2 and predicted.shape[1] > 1
-        else "regression"
-    )
+    is_table = predicted.ndim == 2 and predicted.shape[1] > 1
+    of_labels = is_table or are_texts(predicted) or are_texts(y)
+    return "classification" if of_labels else "regression"
 
 
 def predict_with(model: Any, X: Any, classes: Sequence[Any]) -> Any:
@@ -295,7 +328,7 @@ def wrap_model(
     ----------
     model : object with ``predict``, or callable
         Fitted. A callable returns a value per row, or a probability per row and class,
-        the classes in order.
+        the classes in order, or a class label per row.
     X : ndarray or frame
         All rows, which define the categories.
     y : ndarray, optional
@@ -366,4 +399,6 @@ def _classes_of(model: Any, X: Any, y: np.ndarray | None) -> np.ndarray:
         return np.unique(y)
     ask: Callable[[Any], Any] = getattr(model, "predict_proba", model)
     predicted = np.asarray(unwrapped(ask(X))) if callable(ask) else np.zeros((0, 2))
+    if are_texts(predicted):
+        return np.unique(predicted)
     return np.arange(predicted.shape[1] if predicted.ndim == 2 else 2)

@@ -162,10 +162,10 @@ def simplify(
     ----------
     model : model, callable, path or TreeEnsemble
         See :func:`~clearwood.read_ensemble` for the ensembles that can be read. Of any
-        other model, and of a function that returns a value per row or a probability per
-        row and class, only predictions are used; rules then choose their own
-        thresholds, and methods that need trees ("in-trees", "node-harvest") raise an
-        error. An unfitted estimator is fitted to ``X, y``.
+        other model, and of a function that returns a value or a class label per row, or
+        a probability per row and class, only predictions are used; rules then choose
+        their own thresholds, and methods that need trees ("in-trees", "node-harvest")
+        raise an error. An unfitted estimator is fitted to ``X, y``.
     X : array-like or frame of shape (n_samples, n_features)
         Rows on which the rules are fitted to the model, usually its training rows. Or a
         table larger than memory, read in blocks: a Parquet file or a folder of them, a
@@ -351,7 +351,7 @@ def _find(
     If the table has more rows than these, some methods learn from all.
     """
     X, y, sample_weight = rows
-    task: str = "survival" if is_survival(y) else task_of(model, X)
+    task: str = "survival" if is_survival(y) else task_of(model, X, y)
     if outcome is not None:
         if isinstance(outcome, Quantile) and task == "classification":
             raise InputError("Classes have no quantiles; leave quantile and task out.")
@@ -411,7 +411,7 @@ def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any)
     -------
     fitted estimator
     """
-    task = task_of(model, rows[0])
+    task = task_of(model, *rows[:2])
     if settings.get("n_rules", "auto") != "auto":
         raise InputError(
             "method='auto' compares methods at the sizes that they choose; set "

@@ -280,3 +280,46 @@ def test_a_function_is_asked_about_dates_as_they_stand_in_the_table(kind, made):
     assert kinds_asked == {str(X["start"].dtype)}
     assert np.mean((rules.predict(X) - model(X)) ** 2) < 0.01
     assert "start" in str(rules)
+
+
+def state(X):
+    return np.where(says(X)[:, 0] > 0.5, "ill", "well")
+
+
+def well(X):
+    return says(X)[:, 1]
+
+
+def test_a_function_may_return_labels(rows):
+    X, y = rows
+    for first, second in (("ill", "well"), (1, 2)):
+
+        def label(X, first=first, second=second):
+            return np.where(state(X) == "ill", first, second)
+
+        found = cw.RuleListClassifier(label, **QUICK).fit(X, label(X))
+        np.testing.assert_array_equal(found.predict(X), label(X))
+        assert found.ensemble_.classes.tolist() == [first, second]
+    for function, target in ((state, y), (state, None), (well, y)):
+        rules = cw.simplify(function, X, target, max_rules=3, random_state=0)
+        np.testing.assert_array_equal(rules.predict(X), y)
+
+
+@pytest.mark.parametrize(
+    "row", [[1.4, -0.4], [1.4, 0.9], [0.5, np.nan], [0.3, 0.3, 0.4], 1.5, "other"]
+)
+def test_other_predictions_of_a_function_are_rejected(rows, row):
+    X, y = rows
+    with refuses(ModelError, match="one probability per class"):
+        cw.simplify(lambda X: np.array([row] * len(X)), X, y)
+
+
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
+def test_values_of_a_function_must_be_finite(rows, value):
+    with refuses(ModelError, match="^lambda cannot .* NaN or infinite"):
+        cw.simplify(lambda X: np.full(len(X), value), rows[0])
+
+
+def test_no_model_is_rejected(rows):
+    with refuses(ModelError, match="RuleListClassifier"):
+        cw.simplify(None, *rows)

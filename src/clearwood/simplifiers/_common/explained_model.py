@@ -79,6 +79,12 @@ def fitted_model(
 
 def as_given(model: Any) -> Any:
     """Validate a model: one that can be fitted, read, or evaluated."""
+    if model is None:
+        raise ModelError(
+            "The model is None; pass a model, fitted or not, such as "
+            "HistGradientBoostingClassifier(), or use RuleListClassifier(), which has "
+            "a default."
+        )
     return as_predictor(model) if predicts(model) else read_ensemble(model)
 
 
@@ -123,7 +129,9 @@ def read_model(
     try:
         black_box = wrap_model(model, X, y, says)
     except ModelError as error:
-        raise ModelError(f"{reason} {error}") from error
+        # Of a function nothing could be read anyway.
+        known = f". {reason}" if hasattr(model, "predict") else ""
+        raise ModelError(f"{str(error).rstrip('.')}{known or '.'}") from error
     differs = isinstance(reason, DifferentPredictions)
     if differs:
         warnings.warn(
