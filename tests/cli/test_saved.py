@@ -322,6 +322,7 @@ def test_monitoring_is_that_of_python(folder, rules, frame):
     assert "Errors by group" in (folder / "page.html").read_text("utf-8")
     groups = pd.DataFrame(told["groups"])
     pd.testing.assert_frame_equal(groups, own.groups_to_frame(), rtol=1e-6)
+    assert "not of training rows" in " ".join(run("monitor", "--help").stdout.split())
     calm = run("monitor", rules, folder / "unlabelled.csv")
     assert calm.exit_code == 0
     same_text(calm.stdout)

@@ -124,10 +124,12 @@ def monitor(
     y : array-like of shape (n_samples,), optional
         Their true labels or values; not for rules of quantiles and effects.
     reference : array-like or frame of shape (n_reference, n_features), optional
-        Rows to compare with; by default the statistics that the rules carry, which are
-        those of their training rows, and the rates estimated by cross-fitting.
+        Held-out rows to compare with; by default the statistics that the rules carry,
+        which are those of their training rows, and the rates estimated by
+        cross-fitting.
     reference_y : array-like of shape (n_reference,), optional
-        Their true labels or values; on training rows the rates are optimistic.
+        Their true labels or values; on training rows the rates are optimistic, and
+        changes are signalled too often.
     by : column label, or array-like of shape (n_samples,), optional
         Groups of the new rows, for errors by group; needs ``y``.
     pos_label : a class label, optional

@@ -20,8 +20,9 @@ from clearwood.cli.inputs import NewRows, read_new_rows, read_saved
     shared.option(
         "--reference",
         shared.FILE,
-        "Table to compare with, such as held-out rows of the fit; by default the "
-        "statistics in the file of the rules.",
+        "Table of held-out rows to compare with, not of training rows: with their "
+        "target, changes are signalled too often. By default the statistics in the "
+        "file of the rules.",
     ),
     shared.true_target,
     *survival.TIMES,
