@@ -231,6 +231,13 @@ def rule_says(rule: Rule, outcome: Outcome, lines: Iterable[Rule] = ()) -> str:
     lines : iterable of Rule
         All rules of its rule set.
     """
+    predicted = predicted_text(rule, outcome, lines)
+    statistics = ", ".join(statistics_text(rule, outcome))
+    return f"{predicted}  ({statistics})" if statistics else predicted
+
+
+def predicted_text(rule: Rule, outcome: Outcome, lines: Iterable[Rule] = ()) -> str:
+    """Prediction of a rule in words, with its probability."""
     predicted, classes = prediction_text(rule.prediction), outcome.classes
     probability = predicted_probability(rule, classes)
     if probability is not None:
@@ -238,9 +245,7 @@ def rule_says(rule: Rule, outcome: Outcome, lines: Iterable[Rule] = ()) -> str:
         ends = (known.low, known.high) if known.is_expected else ()
         predicted += f", probability {share_text(probability, *ends)}"
         predicted += unlikely_text(rule, classes, lines)
-    predicted = outcome.words_of(rule) or predicted
-    statistics = ", ".join(statistics_text(rule, outcome))
-    return f"{predicted}  ({statistics})" if statistics else predicted
+    return outcome.words_of(rule) or predicted
 
 
 def unlikely_text(

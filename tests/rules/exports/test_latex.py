@@ -64,8 +64,13 @@ def test_a_list():
                 "#1",
                 (0.2, 0.8),
                 statistics=RuleStatistics(
-                    support=12.0, assigned=10.0, agreement_assigned=0.987654321
-                ),
+                    support=12.0,
+                    assigned=10.0,
+                    agreement_assigned=0.987654321,
+                    expected=0.8,
+                    low=0.71,
+                    high=0.88,
+                ),  # fmt: skip
             ),
         ),
         Rule((), "no", (0.9, 0.1)),
@@ -75,12 +80,15 @@ def test_a_list():
     )
     lines = rules.to_latex().splitlines()
     same_text(lines[0])
-    assert lines[1:3] == [r"\begin{tabular}{r p{0.55\linewidth} l r r}", r"\hline"]
+    assert lines[1:3] == [r"\begin{tabular}{r p{0.4\linewidth} l r l}", r"\hline"]
     same_text(lines[3])
     name = rf"{QUOTE}a\textless{{}}=b{QUOTE}"
     asked = rf"1.5 $<$ age\_1 $\leq$ 60 and {name} is {QUOTE}50\%{QUOTE}"
-    assert lines[5] == rf"1 & {asked} & \#1 & 10 & 0.987654 \\"
-    assert lines[6:] == [r"2 & otherwise & no &  &  \\", r"\hline", r"\end{tabular}"]
+    assert lines[5] == (
+        rf"1 & {asked} & \#1, probability 80 \% [71, 88] & 10 & agreement 99 \% \\"
+    )
+    assert lines[6] == r"2 & otherwise & no, probability 90 \% &  &  \\"
+    assert lines[7:] == [r"\hline", r"\end{tabular}"]
 
 
 def test_a_sum():

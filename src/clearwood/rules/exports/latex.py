@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from clearwood._words.labels import comment, printable
 from clearwood._words.numbers import number_text, short_text
 from clearwood.rules.conditions import name_text
-from clearwood.rules.rule import Rule
+from clearwood.rules.rule import Rule, predicted_text
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
@@ -38,13 +38,13 @@ QUOTED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 
 LAYOUT = {
     "first": (
-        r"{r p{0.55\linewidth} l r r}",
-        ("", "if", "then {}", "rows", "agreement"),
+        r"{r p{0.4\linewidth} l r l}",
+        ("", "if", "then {}", "rows", "statistics"),
     ),
     "sum": (r"{r p{0.55\linewidth} l r}", ("", "if", "add to {}", "rows")),
     "average": (
-        r"{r p{0.5\linewidth} l r r r}",
-        ("", "if", "predict {}", "weight", "rows", "agreement"),
+        r"{r p{0.4\linewidth} l r r l}",
+        ("", "if", "predict {}", "weight", "rows", "statistics"),
     ),
 }
 """Widths and headings of the columns."""
@@ -76,18 +76,19 @@ def _cells(rule_set: RuleSet, rule: Rule) -> list[str]:
     conditions = " and ".join(c.text(rule_set.features) for c in rule.conditions)
     says = latex_text(rule_set.text_of(rule))
     known = rule.statistics
-    rows, weight, agreement = known.rows, known.support, known.agreement
+    rows, weight = known.rows, known.support
     if rule_set.one_rule_predicts:
         rows, weight = known.rows_assigned, known.assigned
-        agreement = known.agreement_assigned
-        says = says if rule_set.classes else f"${says}$"
+        in_full = latex_text(predicted_text(rule, rule_set.outcome, rule_set))
+        says = in_full if rule_set.classes else f"${says}$"
     cells = [_conditions(conditions) or rule_set.default_text, says]
     if rule_set.has_weights:
         cells.append(number_text(rule.weight))
     weighing = f", weight {_number(weight)}" if weight != rows else ""
     cells.append(_number(rows) + weighing if rows == rows else "")
     if rule_set.rules_predict:
-        cells.append(_number(agreement))
+        parts = rule_set.outcome.statistics_texts(known)
+        cells.append(latex_text(", ".join(parts)))
     return cells
 
 
