@@ -3,13 +3,16 @@
 import pickle
 import tracemalloc
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import stats
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
@@ -211,6 +214,53 @@ def test_intervals_hold_what_they_promise():
     assert 0.7 < inside.mean() < 0.92
     np.testing.assert_allclose(low, tree.predict_quantile(X_test, 0.1))
     assert tree.score(X_test, y_test) > 0.1
+
+
+FOREST = RandomForestRegressor(n_estimators=10, random_state=0)
+
+
+@pytest.mark.parametrize(
+    "estimator", [MetaTreeRegressor(random_state=0), MetaForestRegressor(FOREST)]
+)
+@pytest.mark.parametrize("n", [5, 10])
+def test_intervals_cover_with_few_rows(estimator, n):
+    rng = np.random.default_rng(n)
+    inside = []
+    for _ in range(15):
+        X, y = rng.normal(size=(n + 200, 1)), rng.normal(size=n + 200)
+        low, high = estimator.fit(X[:n], y[:n]).predict_interval(X[n:]).T
+        inside.append(((low <= y[n:]) & (y[n:] <= high)).mean())
+    assert 0.84 < np.mean(inside) < 0.97
+
+
+def test_one_row_does_not_determine_a_scale():
+    tree = MetaTreeRegressor(random_state=0).partial_fit([[0.0]], [3.0])
+    assert tree.predict_quantile([[1.0]], [0.1, 0.5, 0.9]).tolist() == [
+        [-np.inf, 3.0, np.inf]
+    ]
+    p = tree.meta_tree_.predictive(tree.structure_.encode([[1.0]]))
+    assert p.cdf(7.0).tolist() == [0.5]
+    tree.partial_fit([[1.0]] * 5, np.arange(5.0))
+    assert np.isfinite(tree.predict_interval([[1.0]])).all()
+    # A given prior is used as it is.
+    fixed = replace(tree.leaf_model_, estimated_from=0.0)
+    alone = MetaTreeRegressor(leaf_model=fixed).fit([[0.0]], [3.0])
+    m, a, b = fixed.student(np.array([1.0, 3.0, 0.0]))
+    np.testing.assert_allclose(
+        alone.predict_quantile([[1.0]], 0.9), stats.t.ppf(0.9, 2 * a, m, (b / a) ** 0.5)
+    )
+
+
+def test_intervals_of_the_root_have_the_degrees_of_freedom_of_its_rows():
+    y = np.array([1.0, 2.0, 4.0, 8.0, 9.0])
+    tree = MetaTreeRegressor(max_depth=1, split_prior=0.0).fit(np.zeros((5, 1)), y)
+    leaf = tree.leaf_model_
+    assert leaf.estimated_from == 5
+    m, a, b = leaf.student(np.array([5.0, y.mean(), ((y - y.mean()) ** 2).sum()]))
+    # 5 - 1 for the data; three of the prior and one of the mean are spent.
+    assert 2 * a * 4 / 8 == pytest.approx(4.0)
+    expected = stats.t.ppf(0.9, 4, m, (b / 2.0) ** 0.5)
+    np.testing.assert_allclose(tree.predict_quantile([[0.0]], 0.9), expected)
 
 
 @pytest.mark.parametrize("wrap", [FrozenEstimator, lambda model: model])

@@ -52,6 +52,8 @@ class LeafModel:
     same whether the target and its prior are in metres or in kilometres."""
     lent: float = 0.0
     """Pseudo-rows that a node of a tree lends its children; none elsewhere."""
+    estimated_from: float = 0.0
+    """Effective number of rows that the hyperparameters are estimated from, if any."""
     _adds: ClassVar[Callable[..., None]] = staticmethod(add_sums)
     """Kernel that adds rows, times their weights, to statistics."""
     _log_marginals: ClassVar[Callable[..., np.ndarray]]

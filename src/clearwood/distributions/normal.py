@@ -171,6 +171,9 @@ class NormalNormalGamma(MomentsLeaf):
     lent : float, default=0.0
         Pseudo-rows that a node of a meta-tree lends its children, in proportion to
         their rows.
+    estimated_from : float, default=0.0
+        Effective number of rows that ``m`` and ``beta`` are estimated from, for which
+        intervals of meta-trees are wider; 0 if they are given.
 
     Examples
     --------
@@ -186,6 +189,7 @@ class NormalNormalGamma(MomentsLeaf):
     beta: float = 1.0
     rounding: float = 0.0
     lent: float = 0.0
+    estimated_from: float = 0.0
 
     n_stats = 3
     n_columns = 1

@@ -431,6 +431,9 @@ class MetaTreeRegressorMixin(RegressorMixin, BaseMetaTreeEstimator):
     def predict_quantile(self, X: Any, quantile: Any = 0.5) -> np.ndarray:
         """Quantiles of the predictive distribution.
 
+        With the default prior they account for its estimation from the same rows, and
+        are infinite for a single row, except for the median.
+
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)

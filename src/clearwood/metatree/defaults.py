@@ -103,7 +103,7 @@ def leaf_for_values(
     Examples
     --------
     >>> leaf_for_values(np.array([1.0, 5.0]), np.ones(2))
-    NormalNormalGamma(m=3.0, kappa=0.2, alpha=1.5, beta=1.0, rounding=0.0, lent=0.0)
+    NormalNormalGamma(m=3.0, kappa=0.2, ..., lent=0.0, estimated_from=2.0)
     """
     NormalNormalGamma().check_target(y)
     # Relative to the largest, so that products of tiny weights do not underflow.
@@ -120,7 +120,10 @@ def leaf_for_values(
     # A scale for values that are constant, or differ by rounding only.
     least = ROUNDING if varies else 1e-9
     beta = max(beta, (least * mean) ** 2) or LEAST_VARIANCE
-    return NormalNormalGamma(mean, ROWS_OF_MEAN, SHAPE_OF_PRECISION, beta)
+    n = float(weight.sum() ** 2 / (weight**2).sum())
+    return NormalNormalGamma(
+        mean, ROWS_OF_MEAN, SHAPE_OF_PRECISION, beta, estimated_from=n
+    )
 
 
 def step_of(y: np.ndarray) -> float:

@@ -219,11 +219,12 @@ class MetaForest:
         posteriors = self.posteriors()
         width = sum(int(tree.structure.depth.max()) + 1 for tree in self.bare)
         for rows in rows_at_a_time(len(encoded), width, self.model):
-            stats, weights = [], []
+            stats, weights, shares = [], [], []
             for t, ends in enumerate(self.ends(encoded[rows])):
                 nodes, weight = posteriors[t].path_weights(ends)
                 stats.append(posteriors[t].known[nodes])
                 weights.append(tree_weight[t] * weight)
+                shares.append(posteriors[t].kept[nodes])
             weight = np.concatenate(weights, axis=1)
             # Most prunings have negligible weight, at the same cost as others.
             weight = np.where(weight > NOTHING, weight, 0.0)
@@ -238,6 +239,11 @@ class MetaForest:
                     ),
                     np.take_along_axis(weight, kept, axis=1),
                     np.arange(len(weight)),
+                    kept=np.take_along_axis(
+                        np.concatenate(shares, axis=1), kept, axis=1
+                    )
+                    if self.model.estimated_from
+                    else None,
                 ),
             )
 

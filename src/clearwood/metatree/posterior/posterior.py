@@ -46,6 +46,10 @@ from clearwood.distributions import LeafModel
 from clearwood.metatree.posterior.structure import BareTree, Structure
 from clearwood.metatree.posterior.top_trees import best_trees
 
+SPENT, PER_SPLIT = 4.0, 5.0
+"""Degrees of freedom of hyperparameters estimated from the rows (three of the scale and
+one of the mean), and of each split: its feature, its threshold and a mean."""
+
 TIE = 1e-12
 """Rounding error of log probabilities, relative to the log evidence."""
 
@@ -275,6 +279,21 @@ class Posterior:
     def leaf(self) -> np.ndarray:
         """Posterior probability that the node is a leaf of the tree: reach * stop."""
         return self.reach * self.stop
+
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """Share of degrees of freedom that each node has in quantiles.
+
+        All, unless the hyperparameters are estimated: the rows then determine the scale
+        twice, as data and as prior, so that ``n`` of them keep only ``n - 1`` of ``n -
+        1 + SPENT + PER_SPLIT * depth``.
+        """
+        depth, n = self.structure.depth, self.model.estimated_from
+        if not n:
+            return np.ones(len(depth))
+        # Weights may be in any unit in the first fit; rows may have been added since.
+        left = max(n, float(self.model.weight_of(self.total[0]))) - 1.0
+        return left / (left + SPENT + PER_SPLIT * depth)
 
     @cached_property
     def feature_used(self) -> np.ndarray:

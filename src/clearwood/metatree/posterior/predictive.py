@@ -18,6 +18,9 @@ from clearwood.distributions.moments import MomentsLeaf
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior.posterior import Posterior
 
+LEAST = 0.01
+"""Half the degrees of freedom below which quantiles are infinite."""
+
 MIXTURE_CELLS = 4_000_000
 """Numbers held at a time when whole distributions are computed."""
 
@@ -44,6 +47,8 @@ class Predictive:
     mixture : ndarray of int of shape (n_rows,)
         Index of the mixture of each row.
     x : ndarray of shape (n_mixtures, 1, n_columns) or None
+    kept : ndarray of shape (n_mixtures, n_levels) or None
+        Shares of degrees of freedom in quantiles, by default all; see ``Posterior``.
     """
 
     model: LeafModel
@@ -51,6 +56,7 @@ class Predictive:
     weight: np.ndarray
     mixture: np.ndarray
     x: np.ndarray | None = None
+    kept: np.ndarray | None = None
 
     def mean(self) -> np.ndarray:
         """Mean per row, of shape (n_rows,)."""
@@ -86,7 +92,14 @@ class Predictive:
     def cdf(self, y: Any) -> np.ndarray:
         """Cumulative distribution function at one ``y`` per row."""
         stats, weight, x, y = self._per_row(y)
-        return _mix(weight, self.model.cdf(stats, y, x))
+        if self.kept is None or not isinstance(self.model, MomentsLeaf):
+            return _mix(weight, self.model.cdf(stats, y, x))
+        m, a, b = self.model.student(stats, x)
+        a = a * self.kept[self.mixture]
+        with np.errstate(divide="ignore"):
+            part = special.stdtr(2.0 * a, (y - m) / np.sqrt(b / a))
+        # Without degrees of freedom all values are equally far.
+        return _mix(weight, np.where(a > 0.0, part, 0.5))
 
     def _per_row(self, y: Any) -> tuple[Any, ...]:
         y = np.broadcast_to(np.asarray(y, dtype=np.float64), self.mixture.shape)
@@ -95,6 +108,8 @@ class Predictive:
 
     def quantile(self, p: Any) -> np.ndarray:
         """Quantiles of the mixtures, where their distribution functions reach ``p``.
+
+        Infinite, except for the median, if hyperparameters are estimated from one row.
 
         Parameters
         ----------
@@ -118,7 +133,13 @@ class Predictive:
         if isinstance(self.model, MomentsLeaf):
             parts = self.model.student(self.stats, self.x)
             m, a, b = (np.broadcast_to(part, self.weight.shape) for part in parts)
-            found = mixture_quantiles(self.weight, m, a, b, each, special.ndtri(each))
+            a = a if self.kept is None else a * self.kept
+            z = special.ndtri(each)
+            if (a > LEAST).all():
+                found = mixture_quantiles(self.weight, m, a, b, each, z)
+            else:
+                median = _mix(self.weight, m)[:, None]
+                found = np.where(z == 0.0, median, np.copysign(np.inf, z))
         else:
             found = np.stack([self._quantile(level) for level in each], axis=1)
         return (found if levels.ndim else found[:, 0])[self.mixture]
@@ -177,4 +198,5 @@ def predict_at(posterior: Posterior, ends: np.ndarray, x: Any = None) -> Predict
         ends, mixture = np.unique(ends, return_inverse=True)
         x = None
     nodes, weight = posterior.path_weights(ends)
-    return Predictive(model, posterior.known[nodes], weight, mixture, x)
+    kept = posterior.kept[nodes] if model.estimated_from else None
+    return Predictive(model, posterior.known[nodes], weight, mixture, x, kept)

@@ -9,6 +9,8 @@ import numpy as np
 
 from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError
+from clearwood.metatree.posterior.posterior import Posterior
+from clearwood.metatree.posterior.predictive import Predictive
 
 COVERAGE = 0.9
 """Coverage of the evaluated intervals."""
@@ -56,8 +58,8 @@ def compare_scores(estimator: Any, X: Any, y: Any) -> dict[str, dict[str, float]
     y = check_target(y, len(codes), numeric=not classes)
     spoken = {
         "average": (tree.predictive(codes), float(posterior.leaf.sum())),
-        "map_tree": (_Alone(posterior, in_map), float(read.n_leaves)),
-        "full_tree": (_Alone(posterior, ends), float(s.is_leaf.sum())),
+        "map_tree": (_of_nodes(posterior, in_map), float(read.n_leaves)),
+        "full_tree": (_of_nodes(posterior, ends), float(s.is_leaf.sum())),
     }
     return {
         name: {"n_leaves": n_leaves}
@@ -70,24 +72,13 @@ def compare_scores(estimator: Any, X: Any, y: Any) -> dict[str, dict[str, float]
     }
 
 
-class _Alone:
+def _of_nodes(posterior: Posterior, nodes: np.ndarray) -> Predictive:
     """Predictive distributions of single nodes, without a mixture."""
-
-    def __init__(self, posterior: Any, nodes: np.ndarray) -> None:
-        self.model, self.stats = posterior.model, posterior.known[nodes]
-
-    def probabilities(self) -> np.ndarray:
-        return self.model.probabilities(self.stats)
-
-    def mean(self) -> np.ndarray:
-        return self.model.mean(self.stats)
-
-    def log_density(self, y: np.ndarray) -> np.ndarray:
-        return self.model.log_density(self.stats, y)
-
-    def quantile(self, p: Any) -> np.ndarray:
-        full = [np.full(len(self.stats), level) for level in p]
-        return np.stack([self.model.quantile(self.stats, q) for q in full], axis=1)
+    kept = posterior.kept[nodes][:, None]
+    return Predictive(
+        posterior.model, posterior.known[nodes][:, None], np.ones(kept.shape),
+        np.arange(len(nodes)), kept=kept,
+    )  # fmt: skip
 
 
 def class_scores(p: np.ndarray, y: np.ndarray, classes: list[Any]) -> dict[str, float]:
