@@ -310,7 +310,7 @@ def test_a_function_may_return_labels(rows):
 )
 def test_other_predictions_of_a_function_are_rejected(rows, row):
     X, y = rows
-    with refuses(ModelError, match="one probability per class"):
+    with refuses(ModelError):
         cw.simplify(lambda X: np.array([row] * len(X)), X, y)
 
 
