@@ -105,6 +105,12 @@ def small_samples():
 
 
 @pytest.fixture
+def few_folds(monkeypatch):
+    """Rules for new rows are found twice, not five times, for each fit."""
+    monkeypatch.setattr("clearwood.simplifiers._common.cross_fitting.FOLDS_OF_FEW", 2)
+
+
+@pytest.fixture
 def python_listens():
     """As in a terminal, Ctrl-C is heard, in processes that a test starts, too.
 

@@ -56,6 +56,8 @@ from clearwood.exceptions import (
     UnknownCategoriesWarning,
 )
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 
 def test_every_public_estimator_has_a_row():
     public = {getattr(cw, name) for name in cw.__all__}

@@ -43,8 +43,9 @@ from sklearn.ensemble import (
 from sklearn.utils.validation import has_fit_parameter
 
 import clearwood as cw
+from clearwood.simplifiers._common import cross_fitting
 
-FITTED: dict[str, Any] = {}
+FITTED: dict[tuple[type, str, int], Any] = {}
 
 
 class Case(NamedTuple):
@@ -97,7 +98,7 @@ class Case(NamedTuple):
 
         Without settings always the same one, which tests only read.
         """
-        name = self.make.__name__
+        name = fitted_name(self)
         if name not in FITTED or settings:
             found = self.made(self.forest(), **settings).fit(*self.data())
             if settings:
@@ -215,8 +216,8 @@ LEARNERS = [
 ]
 """Those that are models themselves."""
 
-LABELS = cw.MetaTreeClassifier(random_state=0)
-VALUES = cw.MetaTreeRegressor(random_state=0)
+REFERENCE = {"prior": "constant", "max_depth": 3, "random_state": 0}
+LABELS, VALUES = cw.MetaTreeClassifier(**REFERENCE), cw.MetaTreeRegressor(**REFERENCE)
 SMALL = {"alpha": 0.001, "max_leaf_nodes": 4}
 LINES = {"alpha": 0.001, "max_rules": 3}
 
@@ -369,11 +370,16 @@ def counting_reads(X: pd.DataFrame) -> tuple[pd.DataFrame, Counter[str]]:
     return Counted(X), reads
 
 
+def fitted_name(case: Case, how: str = "") -> tuple[type, str, int]:
+    """Fits with few folds, see ``few_folds``, are others."""
+    return case.make, how, cross_fitting.FOLDS_OF_FEW
+
+
 def fitted_exactly(case: Case) -> Any:
     """An instance that rounds nothing, which tests only read."""
     if not case.exactly:
         return case.fitted()
-    name = f"{case.make.__name__} exactly"
+    name = fitted_name(case, "exactly")
     if name not in FITTED:
         FITTED[name] = case.fitted(**case.exactly)
     return FITTED[name]
@@ -381,7 +387,7 @@ def fitted_exactly(case: Case) -> Any:
 
 def fitted_to_gaps(case: Case) -> Any:
     """An instance fitted to the data with gaps, which tests only read."""
-    name = f"{case.make.__name__} with gaps"
+    name = fitted_name(case, "with gaps")
     if name not in FITTED:
         FITTED[name] = case.made(case.gap_teacher()).fit(*case.gaps())
     return FITTED[name]
