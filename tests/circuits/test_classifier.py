@@ -84,8 +84,8 @@ def test_the_model_of_the_class_is_chosen_on_new_rows():
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=800)
     X = rng.normal(size=(800, 8)) + 0.4 * y[:, None]  # naive Bayes is the truth
-    chosen = [cw.SPNClassifier(random_state=s).fit(X, y).chosen_ for s in range(4)]
-    assert chosen.count("naive Bayes") >= 3
+    chosen = [cw.SPNClassifier(random_state=s).fit(X, y).chosen_ for s in range(2)]
+    assert chosen == ["naive Bayes"] * 2
     few = np.arange(800) < 3
     found = cw.SPNClassifier(random_state=0).fit(X, np.where(few, 3, y))
     assert found.chosen_ == "naive Bayes"  # with three rows of a class as well

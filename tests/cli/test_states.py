@@ -9,7 +9,7 @@ from tests.wording import same_lines, same_text
 import clearwood as cw
 from clearwood.cli import main
 
-TEXT = "now here now there " * 30
+TEXT = "now here now there " * 15
 
 
 def run(*arguments):
@@ -79,8 +79,8 @@ def test_a_text_is_letters_and_seeds_count(tmp_path, lines):
     assert first.exit_code == 0, first.stderr
     assert first.stderr == "" and first.stdout == second.stdout
     found = json.loads(first.stdout)
-    assert found["sequences"] == (30 if lines else 1)
-    assert sum(found["steps"].values()) == len(TEXT) - 30 * lines
+    assert found["sequences"] == (15 if lines else 1)
+    assert sum(found["steps"].values()) == len(TEXT) - 15 * lines
     tables = found["log_likelihood"]
     same_text(list(tables)[1:])
     assert tables["last 3 symbols"] > tables["last symbol"] > tables["constant"]

@@ -77,7 +77,9 @@ def test_each_of_the_path_is_more_likely_than_all_that_are_as_simple(
     kind, measure, by_hand, seed
 ):
     X, _ = table(seed)
-    proxy = kind(Rough(), alpha=0.05, complexity=measure, random_state=seed).fit(X)
+    size = "max_leaf_nodes" if kind is cw.ProjectedTreeRegressor else "max_rules"
+    settings = {"complexity": measure, "random_state": seed, size: 10}
+    proxy = kind(Rough(), alpha=0.05, **settings).fit(X)
     path, proxies = proxy.size_path_, proxy._proxies
     assert path.complexity.tolist() == [by_hand(found) for found in proxies]
     assert (np.diff(path.complexity) > 0).all()
@@ -104,11 +106,13 @@ def test_none_that_is_dropped_is_ever_the_best(candidates, alpha):
 def test_the_best_of_all_sizes_is_found_by_literals():
     """Utility over literals, maximized over the trees of the path over sizes."""
     X, y = table(3)
-    by_size = cw.ProjectedTreeRegressor(Rough(), alpha=0.0).fit(X)
+    by_size = cw.ProjectedTreeRegressor(Rough(), alpha=0.0, max_leaf_nodes=10).fit(X)
     literals = np.array([tree.to_rules().n_literals for tree in by_size.trees_])
     for alpha in (1e-5, 1e-4, 1e-3, 0.02):
         utility = by_size.size_path_.log_likelihood - alpha * literals
-        tree = cw.ProjectedTreeRegressor(Rough(), alpha=alpha, complexity="literals")
+        tree = cw.ProjectedTreeRegressor(
+            Rough(), alpha=alpha, complexity="literals", max_leaf_nodes=10
+        )
         assert tree.fit(X).tree_ == by_size.trees_[utility.argmax()]
 
 

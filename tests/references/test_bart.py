@@ -191,6 +191,7 @@ class TestWithStochtree:
             expected = np.average(draws.mean(axis=0)[side], weights=exposure[side])
             assert tree.predict(X)[side].mean() == pytest.approx(expected, rel=0.1)
         assert not reference.can_refit
+        settings["n_draws"] = 30
         flat = cw.reference("bart", X, y, **settings).draws(X).mean(axis=0)
         assert np.abs(np.log(flat[high].mean() / flat[~high].mean())) < 0.3
 

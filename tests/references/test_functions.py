@@ -244,10 +244,10 @@ class TestWithTorch:
 
         X, _ = values()
         module = network(1).eval()
-        draws = cw.reference(module, X, n_draws=2000, random_state=0).draws(X)
+        draws = cw.reference(module, X, n_draws=500, random_state=0).draws(X)
         with torch.no_grad():
             plain = module(torch.tensor(X.to_numpy(), dtype=torch.float32)).numpy()
-        error = draws.std(axis=0) / np.sqrt(2000)
+        error = draws.std(axis=0) / np.sqrt(500)
         assert (np.abs(draws.mean(axis=0) - plain[:, 0]) < 5 * error).all()
 
     @pytest.mark.parametrize("n_out", [1, 2, 3])

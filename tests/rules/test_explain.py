@@ -304,7 +304,6 @@ def naive_changes(rule_set, row, fixed, n_features):
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
-@settings(max_examples=75)
 @given(problems())
 def test_changes_are_real_and_none_is_overlooked(problem):
     rule_set, row, fixed = problem

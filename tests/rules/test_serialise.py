@@ -30,6 +30,7 @@ from clearwood.rules.serialise import KIND_OF
 SCHEMA = json.loads(
     files("clearwood.rules").joinpath("rule_set.schema.json").read_text()
 )
+VALIDATOR = jsonschema.validators.validator_for(SCHEMA)(SCHEMA)
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 SMALL = st.floats(-1e9, 1e9)
 BOUND = st.one_of(st.just(-np.inf), NUMBER)
@@ -125,7 +126,7 @@ def rule_sets(draw):
 @given(rule_sets())
 def test_round_trip_and_schema(rules):
     text = rules.to_json()
-    jsonschema.validate(json.loads(text), SCHEMA)
+    VALIDATOR.validate(json.loads(text))
     again = RuleSet.from_json(text)
     assert again == rules
     assert again.to_json() == text
@@ -303,7 +304,7 @@ def test_mutants_are_refused_or_sound():
         except ModelFormatError:
             refused += 1
             continue
-        jsonschema.validate(json.loads(rules.to_json()), SCHEMA)
+        VALIDATOR.validate(json.loads(rules.to_json()))
         assert len(rules.predict(np.zeros((2, rules.features.n_features)))) == 2
     assert 0 < refused < 600
 
@@ -333,7 +334,7 @@ def test_minus_infinity_as_the_only_number_survives():
     space = FeatureSpace.numeric(1)
     rules = RuleList((Rule((Interval(0, high=-np.inf),), 1.0),), Rule((), 0.0), space)
     text = rules.to_json()
-    jsonschema.validate(json.loads(text), SCHEMA)
+    VALIDATOR.validate(json.loads(text))
     again = RuleSet.from_json(text)
     assert again == rules
     assert again.predict([[-np.inf], [-1e300], [np.nan]]).tolist() == [1.0, 0.0, 0.0]

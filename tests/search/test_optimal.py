@@ -97,12 +97,12 @@ def test_depth_bounds_the_way_to_a_leaf():
     assert costs[2][6] < costs[1][6]
 
 
-def parity(n_rows=1500):
+def parity(n_rows=500):
     """XOR of three of five features, which no two splits see."""
-    X = np.random.default_rng(0).integers(0, 8, (n_rows, 5)).astype(np.uint8)
-    y = ((X[:, :3] > 3).sum(axis=1) % 2).astype(int)
+    X = np.random.default_rng(0).integers(0, 4, (n_rows, 5)).astype(np.uint8)
+    y = ((X[:, :3] > 1).sum(axis=1) % 2).astype(int)
     loss = Loss.probabilities(np.eye(2)[y], np.ones(n_rows), 0.1)
-    return make_tree_problem(numeric_grid(X, 8), loss, np.ones(n_rows), 0.0003), y
+    return make_tree_problem(numeric_grid(X, 4), loss, np.ones(n_rows), 0.0003), y
 
 
 def test_what_no_two_splits_see_is_found():

@@ -16,6 +16,7 @@ from clearwood.search import (
     Grid,
     SquaredSumLoss,
     candidate_boxes,
+    candidates,
     contains,
     frequent_boxes,
     grow_sums,
@@ -26,7 +27,6 @@ from clearwood.search import (
 from clearwood.search.candidates import (
     FREQUENT_LEAVES,
     FREQUENT_ROWS,
-    N_FREQUENT,
     _nodes,
 )
 from clearwood.search.grid import LEAST_ROWS, literals_of
@@ -475,13 +475,15 @@ def test_one_box_is_the_best_of_all_on_a_tiny_grid():
     assert found.objective == pytest.approx(least, abs=1e-4)
 
 
-def test_boxes_are_counted_once_per_tree_with_their_complements():
+def test_boxes_are_counted_once_per_tree_with_their_complements(monkeypatch):
+    n_trees = 100
+    monkeypatch.setattr(candidates, "N_FREQUENT", n_trees)
     rng = np.random.default_rng(5)
     X = rng.integers(0, 4, (90, 3)).astype(np.uint8)
     target = X[:, 0] + rng.normal(size=90)
     grid, weight = numeric_grid(X, 4), np.ones(90)
     boxes, frequency = frequent_boxes(grid, target, weight, np.random.default_rng(1))
-    settings = N_FREQUENT, FREQUENT_LEAVES, FREQUENT_ROWS, (1 / 3,)
+    settings = n_trees, FREQUENT_LEAVES, FREQUENT_ROWS, (1 / 3,)
     count = collections.Counter()
     for tree in _nodes(grid, target, weight, np.random.default_rng(1), *settings):
         sides = naive.members(grid, tree)
@@ -490,7 +492,7 @@ def test_boxes_are_counted_once_per_tree_with_their_complements():
     inside = naive.members(grid, boxes)
     keys = [frozenset([tuple(rows), tuple(~rows)]) for rows in inside]
     assert len(set(keys)) == len(keys) == len(count)
-    np.testing.assert_allclose(frequency, [count[key] / N_FREQUENT for key in keys])
+    np.testing.assert_allclose(frequency, [count[key] / n_trees for key in keys])
     assert (np.diff(frequency) <= 0).all()
 
 

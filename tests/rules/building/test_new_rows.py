@@ -231,7 +231,7 @@ def lines_of(generator, n_lines, usual_rows, evidence, is_class):
 @pytest.mark.parametrize(("usual_rows", "evidence"), [(2.0, 0.8), (20.0, 0.3)])
 def test_shrinkage_is_found_again(usual_rows, evidence, is_class):
     generator = np.random.default_rng(0)
-    lines = lines_of(generator, 5_000, usual_rows, evidence, is_class)
+    lines = lines_of(generator, 1_500, usual_rows, evidence, is_class)
     outcome = ClassProbabilities() if is_class else Mean()
     found = fit_shrinkage([lines], outcome)
     # Nearly: the mixture over ``x_j`` counts by its moments.

@@ -163,7 +163,7 @@ def test_drift_is_signalled_where_it_is(old, drift):
 @pytest.mark.parametrize("is_reference", [True, False])
 def test_false_signals_are_as_rare_as_stated(is_reference):
     """In repeated samples without drift, at most as often as the error rate."""
-    n_false, n = 0, 100
+    n_false, n = 0, 50
     for seed in range(n):
         frame, new = table(150, 3 * seed), table(120, 3 * seed + 1)
         y, truth = labels(frame, seed), labels(new, seed + 1000)

@@ -9,7 +9,7 @@ import clearwood as cw
 from clearwood.exceptions import InputError, PoorFidelityWarning
 from clearwood.sequences.networks.as_module import module_of
 
-TEXT = "now here now there " * 40
+TEXT = "now here now there " * 15
 QUICK = {"n_hidden": 4, "n_states": 3, "n_epochs": 2, "random_state": 0}
 
 pytestmark = pytest.mark.filterwarnings("ignore", category=PoorFidelityWarning)

@@ -218,7 +218,7 @@ def test_what_reads_backwards_below_the_layer_is_found_out():
 def test_a_cell_is_a_state_too():
     from tests.sequences.recurrent.modules import speaker
 
-    codes = CODES[:200]
+    codes = CODES[:60]
     h, c, both = (
         explain_rnn(speaker(n_symbols=2), codes, n_states=5, lstm_state=lstm_state)
         for lstm_state in ("h", "c", "both")
@@ -232,7 +232,7 @@ def test_networks_of_half_precision_are_read():
 
     for dtype in (torch.bfloat16, torch.float16):
         network = speaker(n_symbols=2, dtype=dtype)
-        found = explain_rnn(network, CODES[:200], n_states=5, lstm_state="both")
+        found = explain_rnn(network, CODES[:60], n_states=2, lstm_state="both")
         assert np.isfinite(found.trace.states).all()
 
 
