@@ -278,7 +278,9 @@ class Outcome(ABC):
         # Degrees of freedom follow the number of rows, regardless of their weights.
         off = variance if counts is None else variance * (n - 1) / counts
         low, high = mean_interval(mean, off, n)
-        return {"low": low, "high": high, "std": math.sqrt(variance)}
+        # One row has no standard deviation.
+        spread = {"std": math.sqrt(variance)} if n > 1 else {}
+        return {"low": low, "high": high, **spread}
 
     def expected_text(self, known: Any) -> str:
         """Expected value on new rows with its interval; or nothing.

@@ -397,3 +397,15 @@ def test_the_spread_of_a_node_is_that_of_its_rows():
         ends = stats.t.interval(0.95, 2 + n, mean, scale)
         assert (node.rule.low, node.rule.high) == pytest.approx(ends)
         assert node.rule.low < node.rule.prediction < node.rule.high
+
+
+def test_one_row_has_no_standard_deviation():
+    fit = cw.MetaTreeRegressor(random_state=0).fit
+    assert "then 3  (1 row)" in str(fit([[0.0]], [3.0]).map_tree_)
+    tree = fit([[0], [0], [0], [5]], [0.5, 0.6, 0.7, 9]).map_tree_
+    three, one = (line for line in str(tree).splitlines() if "then" in line)
+    assert "SD" in three
+    assert "1 row, mean in" in one
+    assert "SD" not in one
+    rules = cw.RuleListRegressor().fit([[0.0]], [3.0]).rules_
+    assert str(rules) == "1. otherwise 3  (1 row, agreement 1)"

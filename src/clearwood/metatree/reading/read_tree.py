@@ -12,7 +12,7 @@ from clearwood._kernels.metatree_posterior import sum_up
 from clearwood._words.numbers import short_value
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior.meta_tree import MetaTree
-from clearwood.metatree.posterior.posterior import PrunedTree
+from clearwood.metatree.posterior.posterior import Posterior, PrunedTree
 from clearwood.metatree.reading.annotated_tree import AnnotatedTree, TreeNode
 from clearwood.metatree.reading.branches import (
     STOP,
@@ -214,7 +214,6 @@ class _NodeRules:
     ) -> Rule:
         """Rule of a node, with the statistics of its rows, or of those that stop."""
         posterior, answer = self.posterior, self.answers[node]
-        model: Any = posterior.model
         stats = (posterior.own if stopped else posterior.total)[node]
         # Unlearning all rows of a node may leave a rounding error below zero.
         support = max(float(posterior.model.weight_of(stats)), 0.0)
@@ -222,7 +221,9 @@ class _NodeRules:
         if not self.classes:
             shares, prediction = (), short_value(float(answer), self.step)
             is_one = posterior.model.n_columns == 1
-            quality = _moments(model, stats, posterior.known[node]) if is_one else {}
+            quality = _moments(posterior, stats, node) if is_one else {}
+            if rows <= 1:
+                quality.pop("std", None)
         else:
             best = int(answer.argmax())
             shares, prediction = tuple(answer.tolist()), self.classes[best]
@@ -242,7 +243,7 @@ def _precision(right: float, support: float) -> dict[str, float]:
     return {"precision": share, "precision_assigned": share, "low": low, "high": high}
 
 
-def _moments(model: Any, stats: np.ndarray, known: np.ndarray) -> dict[str, float]:
+def _moments(posterior: Posterior, stats: np.ndarray, node: int) -> dict[str, float]:
     """Standard deviation of the target, and the credible interval of its mean.
 
     The interval is of all rows that the prediction is estimated from, those that the
@@ -251,5 +252,9 @@ def _moments(model: Any, stats: np.ndarray, known: np.ndarray) -> dict[str, floa
     weight, _, squares = stats.tolist()
     if weight <= 0:
         return {}
-    low, high = model.mean_interval(known, LEVEL)
-    return {"std": math.sqrt(max(squares, 0.0) / weight), "low": low, "high": high}
+    spread = {"std": math.sqrt(max(squares, 0.0) / weight)}
+    if not posterior.kept[0]:
+        return spread
+    model: Any = posterior.model
+    low, high = model.mean_interval(posterior.known[node], LEVEL)
+    return {**spread, "low": low, "high": high}
