@@ -12,7 +12,10 @@ from clearwood.sequences.networks.as_module import module_of
 TEXT = "now here now there " * 15
 QUICK = {"n_hidden": 4, "n_states": 3, "n_epochs": 2, "random_state": 0}
 
-pytestmark = pytest.mark.filterwarnings("ignore", category=PoorFidelityWarning)
+pytestmark = [
+    pytest.mark.filterwarnings("ignore", category=PoorFidelityWarning),
+    pytest.mark.usefixtures("few_words"),
+]
 
 
 @pytest.mark.parametrize("hybrid", [None, "joint"])

@@ -215,7 +215,7 @@ def test_what_reads_backwards_below_the_layer_is_found_out():
         explain_rnn(Both(), CODES, layer="upper.inner")
 
 
-def test_a_cell_is_a_state_too():
+def test_a_cell_is_a_state_too(few_words):
     from tests.sequences.recurrent.modules import speaker
 
     codes = CODES[:60]
@@ -227,7 +227,7 @@ def test_a_cell_is_a_state_too():
     np.testing.assert_array_equal(both.trace.states, stacked)
 
 
-def test_networks_of_half_precision_are_read():
+def test_networks_of_half_precision_are_read(few_words):
     from tests.sequences.recurrent.modules import speaker, torch
 
     for dtype in (torch.bfloat16, torch.float16):
