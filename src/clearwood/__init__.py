@@ -11,7 +11,7 @@ from typing import Any
 from clearwood._lazy import loader, names_in
 from clearwood.families import OWN
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = names_in(
     {
