@@ -205,6 +205,8 @@ def test_what_cannot_be_is_refused(corral, monkeypatch):
     wide = np.column_stack([X, X])
     with refuses(InputError, match="16"):
         Forest("exact").fit(wide, y)
+    with refuses(InputError, match="one class only"):
+        Forest().fit(X, ["a"] * len(X))
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.PoorMixingWarning")

@@ -352,6 +352,11 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, Estimator):
         if len(counted) < len(weight):
             X, y, weight = take_rows(X, counted), y[counted], weight[counted]
         self.classes_ = np.unique(y) if rows is None else class_labels_of(rows)
+        if len(self.classes_) < 2:
+            raise InputError(
+                f"y holds one class only, {self.classes_.tolist()}: no feature can be "
+                "relevant for it. Pass rows of two or more classes."
+            )
         label = np.searchsorted(self.classes_, y)
         n_classes = len(self.classes_)
         halves = self._setting("binning") == "mdlp_or_halves"
