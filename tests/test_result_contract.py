@@ -58,7 +58,8 @@ def tree():
 
 def projected():
     X, y = iris()
-    return cw.ProjectedTreeClassifier(forest(), random_state=0).fit(X, y)
+    few = {"max_leaf_nodes": 4, "random_state": 0}
+    return cw.ProjectedTreeClassifier(forest(), **few).fit(X, y)
 
 
 def point():

@@ -127,7 +127,7 @@ def summed(ensemble, rows):
 
 
 @given(seed=seeds)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_symmetric_trees_add_up_to_the_same_bits(seed):
     rng = np.random.default_rng(seed)
     ensemble = models.random_ensemble(rng, 30)

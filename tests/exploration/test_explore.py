@@ -37,7 +37,9 @@ def loans(n=160, seed=0):
 
 @pytest.fixture(scope="module")
 def found():
-    return cw.explore(loans(), "default", seconds=1000, random_state=0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contest, "N_FOLDS", 3)
+        return cw.explore(loans(), "default", seconds=1000, random_state=0)
 
 
 def test_it_prints_overview_models_caveats_and_anomalies(found):

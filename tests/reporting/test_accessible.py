@@ -61,7 +61,7 @@ def estimator_pages():
         "rules": (classes_rules(), {"X": ROWS, "y": LABELS}),
         "forest": (forest.fit(X, y), rows),
         "density": (cw.MiniSPN(random_state=0).fit(X), {"X": X}),
-        "meta-tree": (cw.MetaTreeClassifier(random_state=0).fit(X, y), rows),
+        "meta-tree": (cw.MetaTreeClassifier(max_depth=3).fit(X, y), rows),
         "linear": (linear.fit(X, y), rows),
         "markov": (markov.fit(steps), {"X": steps}),
         "projected": (projected(), {"X": iris()[0], "y": y}),
