@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import beta
-from tests.wording import refuses, same_lines
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.datasets import make_corral
@@ -136,13 +136,3 @@ def test_features_of_one_level_have_no_rows_and_others_must_exist():
     forest._counts = None  # as from an earlier file
     with refuses(InputError):
         level_odds(forest)
-
-
-def test_a_single_class_has_no_odds(tmp_path):
-    X, _ = mixed_rows()
-    y = np.full(len(X), "yes")
-    forest = cw.SelectiveBayesianForestClassifier(random_state=0).fit(X, y)
-    odds = level_odds(forest, ["age"])
-    assert (odds["share"] == 1).all() and odds["odds_ratio"].isna().all()
-    cw.report(forest, tmp_path / "page.html", X=X, y=y)
-    same_lines((tmp_path / "page.html").read_text(encoding="utf-8"))

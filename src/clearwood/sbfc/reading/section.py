@@ -154,12 +154,12 @@ def _calibration_text(estimator: SelectiveBayesianForestClassifier) -> str:
 
 
 def odds_lines(estimator: SelectiveBayesianForestClassifier) -> dict[str, Any] | None:
-    """Shares by level of the most probable features; None without counts or classes.
+    """Shares by level of the most probable features; None without counts.
 
     Of two classes the second is shown, of more the one with the largest odds ratio.
     """
     p, classes = estimator.inclusion_probability_, estimator.classes_
-    if estimator._counts is None or len(classes) < 2:
+    if estimator._counts is None:
         return None
     order = [int(j) for j in np.argsort(-p, kind="stable") if p[j] >= LEAST_SIGNAL]
     overall = estimator._counts[: estimator.levels_.n_levels[0]].sum(axis=0)
