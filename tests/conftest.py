@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -56,14 +55,6 @@ def diabetes():
     """Values of 442 rows and 10 columns, and a forest; only to be read."""
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     return X, y, RandomForestRegressor(20, max_depth=5, random_state=0).fit(X, y)
-
-
-@pytest.fixture(autouse=True)
-def no_open_figures():
-    """Close the figures of a test; many open ones are a warning of matplotlib."""
-    yield
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture
