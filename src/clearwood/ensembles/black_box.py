@@ -28,6 +28,9 @@ NO_SPLITS = Splits(
     NumericSplits(*(np.zeros(0, kind) for kind in (int, int, float, bool))), ()
 )
 
+INEXACT = 0.01
+"""Error of probabilities, and of their sum, that numbers of half precision may have."""
+
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class BlackBox:
@@ -184,7 +187,7 @@ class BlackBox:
             found = "NaN or infinite predictions"
         elif self.classes is not None and self.by == "call":
             total = predicted.sum(axis=1)
-            off = (predicted < 0).any(axis=1) | (np.abs(total - 1) > 1e-4)
+            off = (predicted < -INEXACT).any(axis=1) | (np.abs(total - 1) > INEXACT)
             if off.any():
                 found = f"{predicted[off.argmax()].tolist()} for row {off.argmax()}"
         if found:
