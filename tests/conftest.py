@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -58,13 +59,15 @@ def diabetes():
 
 
 @pytest.fixture
-def full_disk():
+def full_disk(monkeypatch):
     """A context in which no file can grow beyond some bytes, as on a full disk."""
     resource = pytest.importorskip("resource")
 
     @contextmanager
     def limited(most=0):
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        # Python would keep bytecode that is cut off.
+        monkeypatch.setattr(sys, "dont_write_bytecode", True)
         # Python ignores the signal that would end it, so that the write fails.
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
         try:

@@ -757,6 +757,8 @@ def command(*arguments, most_bytes=None):
         text=True,
         timeout=SECONDS,
         preexec_fn=limited if most_bytes else None,
+        # Python would keep bytecode that is cut off.
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} if most_bytes else None,
     )
 
 

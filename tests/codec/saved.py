@@ -399,7 +399,8 @@ def answers(found, rows):
 
 
 def members(path):
-    """The parts of a file, without its date and the version that wrote it."""
+    """The parts of a file, without its date, the version that wrote it, and what
+    earlier versions did not write."""
     if not zipfile.is_zipfile(path):
         parts = {"model.json": path.read_bytes()}
     else:
@@ -408,8 +409,7 @@ def members(path):
     parts["model.json"] = re.sub(
         rb'"clearwood": "[^"]*"(,\s*"date": "[^"]*")?',
         b'"clearwood": ""',
-        parts["model.json"],
-        count=1,
+        parts["model.json"].replace(b', "estimated_from": 0.0', b""),
     )
     return parts
 

@@ -245,7 +245,7 @@ def test_wrong_input_is_refused_before_any_work(changed, words, forest, monkeypa
 
 def test_models_that_cannot_be_compared_with_are_refused():
     X, y = sample(12)
-    with pytest.raises(ModelError, match="NoneType"):
+    with pytest.raises(ModelError, match="model is None"):
         compare(None, X, y)
     one = ["ill"] * 11 + ["odd"]
     with refuses(InputError):
