@@ -45,8 +45,9 @@ class Watched:
     def lost(self):
         """Per size and row."""
         sizes = self.size_path_.size
-        lost = np.empty((len(sizes), sum(len(test) for test, _, _ in self.folds_)))
-        for test, path, losses in self.folds_:
+        lost = np.empty((len(sizes), sum(len(test) for test, _ in self.folds_)))
+        for test, found in self.folds_:
+            path, losses = found[self.min_samples_leaf_]
             lost[:, test] = losses[path.up_to(sizes)]
         return lost
 
@@ -65,7 +66,6 @@ def scores(name, run):
     apart = lost - lost[path.held_out.argmin()]
     by_size = {
         "held_out": path.held_out,
-        "standard_error": path.standard_error,
         "error_to_best": apart.std(axis=1, ddof=1) / np.sqrt(len(case.y)),
         measure: [score(case.y_test, predicted[k]) for k in path.size],
     }
