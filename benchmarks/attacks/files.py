@@ -418,6 +418,7 @@ def permissions():
 FULL = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+sys.dont_write_bytecode = True  # it would be cut off, and kept
 from clearwood.cli import main
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 main(sys.argv[1:])

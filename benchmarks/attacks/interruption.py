@@ -290,6 +290,7 @@ def killed_chains(n):
 FULL = """
 import resource, signal, sys, warnings
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+sys.dont_write_bytecode = True  # it would be cut off, and kept
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 from benchmarks.attacks.interruption import DRAWS, chains
 with warnings.catch_warnings(record=True) as caught_warnings:
