@@ -141,22 +141,19 @@ def is_of_today(tree):
     today, git = source_tree(), ["git", "-C", str(ROOT)]
     if tree == today or not (HASH.fullmatch(tree) and HASH.fullmatch(today)):
         return tree == today
+
+    def code(tree, path):
+        show = [*git, "show", f"{tree}:{path}"]
+        return _code(subprocess.check_output(show, stderr=subprocess.DEVNULL))
+
+    listed = [*git, "diff", "--name-only", "--no-renames", "-z", tree, today]
     try:
-        listed = [*git, "diff", "--name-only", "--no-renames", "-z", tree, today]
         changed = subprocess.check_output(listed, text=True).split("\0")[:-1]
-        # A file of another kind ends the search.
-        for path in sorted(changed, key=lambda path: path.endswith(".py")):
-            of_both = (
-                subprocess.check_output(
-                    [*git, "show", f"{one}:{path}"], stderr=subprocess.DEVNULL
-                )
-                for one in (tree, today)
-            )
-            if not path.endswith(".py") or len(set(map(_code, of_both))) == 2:
-                return False
+        return all(path.endswith(".py") for path in changed) and all(
+            code(tree, path) == code(today, path) for path in changed
+        )
     except subprocess.CalledProcessError:  # a file that only one of them has
         return False
-    return True
 
 
 def _code(text):
