@@ -99,8 +99,8 @@ have up to 32 leaves. "Same" are differences of at most 0.01, in both measures.
   leaf's probability is the mean of the reference's, not a count of few rows.
 - **Accuracy differs less.** On heart it is higher by 0.043 (0.82 in place of
   0.78 from about seven leaves on); on breast and pima the same, with a probability
-  of 0.99 and 1.00 by the paired test. On pima and breast, trees of three and four
-  leaves, and on pima of five, are up to 0.015 **less** accurate than CARTs: they
+  of 0.99 and 1.00 by the paired test. On pima, trees of two to five leaves, and on
+  breast of three and four, are up to 0.015 **less** accurate than CARTs: they
   approximate probabilities everywhere, not only the decision boundary.
 - Refined and plain trees hardly differ here.
 - **Again the gain is due to the reference**: the same search on observations has the
