@@ -19,7 +19,7 @@ def log_model(
     Parameters
     ----------
     result : RuleSet or fitted estimator
-        What :func:`save` writes and what has ``predict``.
+        What :func:`clearwood.save` writes and what has ``predict``.
     name : str
         Name of the model.
     X : DataFrame of shape (n_samples, n_features)
@@ -27,7 +27,7 @@ def log_model(
     y : array-like of shape (n_samples,), optional
         True labels or values, for the report.
     show_report : bool, default=True
-        Whether :func:`report` of the result on ``X`` becomes an artifact.
+        Whether :func:`clearwood.report` of the result on ``X`` becomes an artifact.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def log_model(
 
 
 def load_model(uri: str) -> Any:
-    """Load a result that :func:`log_model` logged, with all its methods.
+    """Load a result logged by :func:`clearwood.mlflow.log_model`, with all methods.
 
     Parameters
     ----------

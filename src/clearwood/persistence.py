@@ -142,10 +142,6 @@ def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
     ModelCheck
         For a file written by :func:`save`, with few facts and no ensemble.
 
-    See Also
-    --------
-    clearwood.ensembles.check : Checks of models, with examples.
-
     Examples
     --------
     >>> import clearwood as cw, tempfile, pathlib

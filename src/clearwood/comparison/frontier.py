@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Frontier(Result):
-    """Result of a comparison: error by number of rules and method; see :func:`compare`.
+    """Result of :func:`~clearwood.compare`: error by number of rules and method.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Frontier(Result):
         Parameters
         ----------
         X, y, model
-            As in :meth:`RuleSet.described_on`.
+            As in :meth:`~clearwood.RuleSet.described_on`.
 
         Returns
         -------
@@ -113,7 +113,7 @@ class Frontier(Result):
         Parameters
         ----------
         column_info : mapping of str to mapping
-            As in :meth:`RuleSet.with_columns`.
+            As in :meth:`~clearwood.RuleSet.with_columns`.
 
         Returns
         -------

@@ -73,7 +73,7 @@ class RuleStability:
 
 @dataclass(frozen=True, repr=False)
 class Stability(Result):
-    """Stability of rules on bootstrap samples; see :func:`stability`.
+    """Stability of rules on bootstrap samples; see :func:`~clearwood.stability`.
 
     Attributes
     ----------

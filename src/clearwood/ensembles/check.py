@@ -34,7 +34,7 @@ CELLS_OF_NODE = 2**12
 
 @dataclass(frozen=True, repr=False)
 class ModelCheck(Result):
-    """Result of :func:`check`; prints as a page of text.
+    """Result of :func:`~clearwood.check`; prints as a page of text.
 
     Parameters
     ----------

@@ -58,9 +58,10 @@ def explore(
     commas, units), codes such as 999 are read as missing, and columns that identify
     rows are set aside; each of these is reported. With a target, readable models that
     suit its type, and a gradient boosting, are fitted and scored on held-out rows. Of
-    those that print in full in at most 30 literals or terms, the shortest within half a
-    standard error of the least loss is recommended. The scores reported for it are not
-    those by which it was chosen: the choice is repeated for each fold without its rows.
+    those that print in full in at most 30 literals or terms, the shortest is
+    recommended whose loss exceeds the least by at most half a standard error of the
+    difference. The scores reported for it are not those by which it was chosen: the
+    choice is repeated for each fold without its rows.
 
     Parameters
     ----------

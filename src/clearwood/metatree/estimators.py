@@ -477,8 +477,8 @@ class MetaTreeRegressor(MetaTreeRegressorMixin, _MetaTree):
     """Decision tree that averages over all its prunings, for regression.
 
     Parameters and attributes are those of :class:`MetaTreeClassifier`, without
-    ``classes_``; ``leaf="auto"`` is a normal distribution. Besides means there are
-    quantiles, intervals and densities.
+    ``classes_``; ``leaf_model="auto"`` is a normal distribution. Besides means there
+    are quantiles, intervals and densities.
 
     Examples
     --------

@@ -365,8 +365,8 @@ class MetaForestRegressor(MetaTreeRegressorMixin, _MetaForest):
     """Forest each of whose trees averages over all its prunings, for regression.
 
     Parameters and attributes are those of :class:`MetaForestClassifier`, without
-    ``classes_``. ``leaf="auto"`` is a normal distribution, and besides means there are
-    quantiles, intervals and densities of the whole predictive distribution.
+    ``classes_``. ``leaf_model="auto"`` is a normal distribution; besides means there
+    are quantiles, intervals and densities of the whole predictive distribution.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from clearwood.outcomes.mean import Mean
 
 
 class EffectScores(np.ndarray):
-    """Estimates of the effect in single rows, as a type that outcomes do not have.
+    """Estimates of the effect in single rows, as an array of a type of its own.
 
     Rules for effects are compared with scores of this type only, so that outcomes are
     never taken for them. :func:`clearwood.effect_scores` returns it. Of NumPy's

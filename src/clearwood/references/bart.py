@@ -182,7 +182,7 @@ class BartReference(Reference):
         return model
 
     def draws(self, X: Any) -> np.ndarray:
-        """Means, probabilities or rates; see :meth:`Reference.draws`."""
+        """Means, probabilities or rates; see :meth:`~clearwood.Reference.draws`."""
         rows = self._numbers(X)
         if self.task == "counts":
             return check_draws(self._models[0].rates(rows), self, len(rows))

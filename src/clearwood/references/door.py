@@ -66,7 +66,7 @@ def reference(
     Parameters
     ----------
     model : model, function, array of draws, "bart" or None
-        - None: a :class:`~clearwood.references.BayesianBootstrapForest`;
+        - None: a :class:`~clearwood.BayesianBootstrapForest`;
         - "bart": :class:`~clearwood.references.BartReference`, of the extra ``bart``;
         - scikit-learn's GaussianProcessRegressor, BayesianRidge and ARDRegression, also
           last in a pipeline: functions drawn from their posterior;

@@ -154,7 +154,7 @@ class BayesianBootstrapForest(Reference):
         return tree.fit(rows, target, sample_weight=weight)
 
     def draws(self, X: Any) -> np.ndarray:
-        """Predictions of every tree; see :meth:`Reference.draws`."""
+        """Predictions of every tree; see :meth:`~clearwood.Reference.draws`."""
         rows = check_cells(
             as_numbers(X, self.features),
             "A Bayesian bootstrap forest",
@@ -274,7 +274,7 @@ class ForestReference(ModelReference):
         return calibrated_noise(errors, np.nanvar(draws, axis=0))
 
     def draws(self, X: Any) -> np.ndarray:
-        """Predictions of every tree; see :meth:`Reference.draws`."""
+        """Predictions of every tree; see :meth:`~clearwood.Reference.draws`."""
         rows = check_cells(
             self.features.encode(X),
             type(self.model).__name__,

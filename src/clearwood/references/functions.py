@@ -92,11 +92,11 @@ class FunctionReference(Reference):
         self.features = columns_read_by(None, X)
 
     def draws(self, X: Any) -> np.ndarray:
-        """Values of the function for every draw; see :meth:`Reference.draws`."""
+        """Values of the function by draw; see :meth:`~clearwood.Reference.draws`."""
         return self._moments(X)[0] if self.bounds else self._values(X)
 
     def noise_variance(self, X: Any) -> np.ndarray:
-        """Noise variance as passed; see :meth:`Reference.noise_variance`."""
+        """Noise variance as passed; see :meth:`~clearwood.Reference.noise_variance`."""
         return self._moments(X)[1] if self.bounds else self._noise(X)
 
     def _moments(self, X: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -113,7 +113,7 @@ class GaussianProcessReference(_DrawnOnce):
         self._coefficients = coefficients
 
     def draws(self, X: Any) -> np.ndarray:
-        """Values of every function; see :meth:`Reference.draws`."""
+        """Values of every function; see :meth:`~clearwood.Reference.draws`."""
         shift, scale = target_scale(self.model)
         kernel = self.model.kernel_(self.features.encode(X), self.landmarks)
         return (shift + scale * (kernel @ self._coefficients)).T
@@ -182,7 +182,7 @@ class LinearReference(_DrawnOnce):
         self._deviations[kept] = root @ centred_normals(generator, (len(kept), n_draws))
 
     def draws(self, X: Any) -> np.ndarray:
-        """Values of every linear function; see :meth:`Reference.draws`."""
+        """Values of every linear function; see :meth:`~clearwood.Reference.draws`."""
         rows, model = self.features.encode(X), self.model
         mean = rows @ model.coef_ + model.intercept_
         # Slopes vary about the mean of the training rows.

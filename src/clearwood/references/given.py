@@ -168,11 +168,11 @@ class GivenDraws(Reference):
         return [self._position[cells] for cells in rows]
 
     def draws(self, X: Any) -> np.ndarray:
-        """The draws at these rows; see :meth:`Reference.draws`."""
+        """The draws at these rows; see :meth:`~clearwood.Reference.draws`."""
         return self._values[:, self._look_up(X)]
 
     def noise_variance(self, X: Any) -> np.ndarray:
-        """Noise variance as passed; see :meth:`Reference.noise_variance`."""
+        """Noise variance as passed; see :meth:`~clearwood.Reference.noise_variance`."""
         return self.noise[:, self._look_up(X)]
 
 

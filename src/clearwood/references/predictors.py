@@ -77,7 +77,7 @@ class PredictorReference(ModelReference):
         self.noise = noise_variance or 0.0
 
     def draws(self, X: Any) -> np.ndarray:
-        """Predictions of the model; see :meth:`Reference.draws`."""
+        """Predictions of the model; see :meth:`~clearwood.Reference.draws`."""
         ask = self.model.predict if self.classes is None else self.model.predict_proba
         return check_draws([ask(as_fitted(X, self.features))], self, count_rows(X))
 
@@ -116,9 +116,9 @@ class PipelineReference(ModelReference):
         return rows.toarray() if issparse(rows) else rows
 
     def draws(self, X: Any) -> np.ndarray:
-        """Draws of the last step's reference; see :meth:`Reference.draws`."""
+        """Draws of the last step; see :meth:`~clearwood.Reference.draws`."""
         return self.last.draws(self._before(X))
 
     def noise_variance(self, X: Any) -> np.ndarray:
-        """Noise of the last step's reference; see :meth:`Reference.noise_variance`."""
+        """Noise of the last step; see :meth:`~clearwood.Reference.noise_variance`."""
         return self.last.noise_variance(self._before(X))

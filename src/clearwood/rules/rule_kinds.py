@@ -159,7 +159,7 @@ class RuleSum(_AllThatHold):
     otherwise : Rule
         The constant that the others are added to; it has no conditions.
     features, classes, target, about
-        As in :class:`RuleList`.
+        As in :class:`~clearwood.RuleList`.
 
     Examples
     --------
@@ -271,7 +271,7 @@ class RuleAverage(_AllThatHold):
         Default rule, without conditions. Always takes part, with its weight, and is the
         prediction where no weight is above zero.
     features, classes, target, about
-        As in :class:`RuleList`.
+        As in :class:`~clearwood.RuleList`.
 
     Examples
     --------

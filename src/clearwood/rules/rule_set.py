@@ -32,9 +32,9 @@ from clearwood.rules.serialise import Storable
 class RuleSet(Editable, Exportable, Storable, Result):
     """Set of rules that predicts every row; base class of three kinds.
 
-    They differ in how the rules that a row satisfies are combined: in a
-    :class:`RuleList` the first one predicts, in a :class:`RuleSum` they are added, in a
-    :class:`RuleAverage` they are averaged by weight. What follows holds for all three.
+    They differ in how the rules that a row satisfies are combined: in a `RuleList` the
+    first one predicts, in a `rules.RuleSum` they are added, in a `rules.RuleAverage`
+    they are averaged by weight. What follows holds for all three.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class RuleSet(Editable, Exportable, Storable, Result):
         return iter((*self.rules, self.otherwise))
 
     def encode(self, X: Any) -> np.ndarray:
-        """Encode a table as the rules read it, see :meth:`FeatureSpace.encode`.
+        """Encode a table for the rules, see :meth:`~clearwood.FeatureSpace.encode`.
 
         Warns of unknown categories in columns that the rules use.
 
@@ -233,7 +233,7 @@ class RuleSet(Editable, Exportable, Storable, Result):
         return found
 
     def totals(self, X: Any) -> np.ndarray:
-        """Totals of a :class:`RuleSum`; an error for the other kinds."""
+        """Totals of a `rules.RuleSum`; an error for the other kinds."""
         raise InputError(f"A {type(self).__name__} has no totals, only a RuleSum has.")
 
     def predict(self, X: Any) -> np.ndarray:
@@ -353,7 +353,7 @@ class RuleSet(Editable, Exportable, Storable, Result):
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         y : structured array, or frame with two columns
-            Survival times, as in the fit of :class:`RuleListSurvival`.
+            Survival times, as in the fit of :class:`~clearwood.RuleListSurvival`.
         y_train : structured array, or frame with two columns, optional
             Survival times that the distribution of censoring is estimated from; by
             default ``y``.

@@ -204,7 +204,7 @@ class Tree(Result):
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One leaf per row, as :meth:`RuleSet.to_frame`."""
+        """One leaf per row, as :meth:`~clearwood.RuleSet.to_frame`."""
         return self.to_rules().to_frame()
 
     def with_leaves(self, rules: RuleList) -> Tree:

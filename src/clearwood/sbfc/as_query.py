@@ -46,7 +46,7 @@ def to_sql(
         Fitted.
     table : str
     dialect : str, default="standard"
-        As in :meth:`RuleSet.to_sql`.
+        As in :meth:`~clearwood.RuleSet.to_sql`.
     keep : sequence of str, default=()
         Columns of the table that the result has besides prediction and probabilities,
         such as an identifier.

@@ -137,7 +137,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, Estimator):
         times as long, where ``n_draws`` is at least a quarter of this. ``"auto"`` is
         400 without a preset. None for chains of a given length.
     checkpoint : str or Path, default=None
-        File from which chains resume, if it exists; see `clearwood.sampling`.
+        File from which chains resume, if it exists; see `sampling.run_chains`.
     n_jobs : int, default=None
         Number of chains run in parallel. The result does not depend on it.
     verbose : bool, default=False

@@ -87,7 +87,7 @@ class HiddenMarkovModel(Estimator):
     n_draws : int, default=250
         Number of draws per chain, of four, after a warm-up of 100.
     checkpoint : str or Path, default=None
-        File from which chains resume, if it exists; see `clearwood.sampling`.
+        File from which chains resume, if it exists; see `sampling.run_chains`.
     n_jobs : int, default=None
         Number of chains run in parallel. The result does not depend on it.
     verbose : bool, default=False

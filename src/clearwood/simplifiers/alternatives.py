@@ -51,7 +51,7 @@ EARLY = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Alternatives(Result):
-    """Best short rule lists on some rows; see :func:`alternatives`.
+    """Best short rule lists on some rows; see :func:`~clearwood.alternatives`.
 
     Attributes
     ----------

@@ -122,7 +122,7 @@ def exact_sum(
 
 @dataclass(frozen=True, eq=False)
 class ExactSum:
-    """Posterior over all trees with all splits; result of :func:`exact_sum`.
+    """Result of `metatree.exact_sum`: posterior over all trees with all splits.
 
     Attributes
     ----------

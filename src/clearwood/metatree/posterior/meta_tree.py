@@ -155,7 +155,7 @@ class MetaTree:
     ) -> None:
         """Set the statistics, and numbers of rows where known.
 
-        ``changes``: further attributes of :class:`Learned` to change.
+        ``changes``: further attributes of ``Learned`` to change.
         """
         state = self._state
         known = {"structure": state.structure, "most": state.most} | changes

@@ -77,7 +77,7 @@ class NodePosterior(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SplitPosterior(Result):
-    """Result of :func:`split_posterior`; print it.
+    """Result of :func:`~clearwood.projection.split_posterior`; print it.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ MASS = 0.95
 
 @dataclass(frozen=True, repr=False)
 class MethodComparison(Result):
-    """Result of a Bayesian t-test of two methods; see :func:`compare_methods`.
+    """Bayesian t-test of two methods; result of :func:`~clearwood.compare_methods`.
 
     Attributes
     ----------

@@ -33,7 +33,7 @@ WEIGHTS = ("corrected", "paper")
 
 @dataclass(frozen=True, repr=False)
 class TreeStability(Result):
-    """Dissimilarity of trees of bootstrap samples; see :func:`tree_stability`.
+    """Dissimilarity of trees of bootstrap samples: see `projection.tree_stability`.
 
     Each measure has one value per pair of trees.
 
@@ -109,7 +109,7 @@ def tree_stability(
     fit : callable
         Receives the positions of the rows drawn, as many as there are rows, with
         repetitions; fits to these rows by any procedure, the reference model included,
-        and returns a :class:`Tree`.
+        and returns a :class:`~clearwood.rules.Tree`.
     X : array-like or frame of shape (n_samples, n_features)
         Rows from which samples are drawn, and on which trees are compared.
     n_refits : int, default=10

@@ -245,7 +245,7 @@ class Editable:
             New bounds, ``low < x <= high``; infinite for none.
         **predicted
             ``prediction``, ``probabilities``, ``scores`` or ``weight`` of the
-            :class:`Rule`.
+            :class:`~clearwood.Rule`.
 
         Returns
         -------

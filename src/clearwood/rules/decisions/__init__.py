@@ -75,8 +75,8 @@ def decisions(
     """Evaluate predictions against the truth: confusion matrix, rates, residuals.
 
     In classification: sensitivity, specificity, predictive values, calibration and AUC;
-    each with a 95 % interval, beside the same of the model. In regression: residuals
-    per rule, and whether the printed standard deviations hold.
+    each with a 95 % interval, for rules and model. In regression: residuals per rule,
+    and whether the printed standard deviations hold.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ class DecisionsDisplay(Display):
         estimator : fitted estimator with ``rules_``, or RuleSet
             A classifier.
         X, y, **settings
-            As in :func:`decisions`.
+            As in :func:`~clearwood.decisions`.
         ax : matplotlib Axes, optional
             A new figure by default.
 
@@ -274,7 +274,7 @@ class ResidualsDisplay(Display):
         estimator : fitted estimator with ``rules_``, or RuleSet
             A regressor.
         X, y, **settings
-            As in :func:`decisions`.
+            As in :func:`~clearwood.decisions`.
         ax : matplotlib Axes, optional
             A new figure by default.
 

@@ -44,7 +44,7 @@ class Exportable:
             Indexed by the number of the rule: ``conditions`` in words, ``prediction``,
             the probability (in a sum the score) of every class, or of survival to each
             horizon with its interval and the median, and the statistics of
-            :class:`Rule` that are known.
+            :class:`~clearwood.Rule` that are known.
 
         Examples
         --------

@@ -39,10 +39,10 @@ WITHHELD = f"Statistics of fewer than {MIN_ROWS} rows are withheld."
 class MultiOutputRules(Storable, Result):
     """Rule list each rule of which predicts several numeric targets.
 
-    It has one :class:`RuleList` per target, all with the same conditions.
+    It has one :class:`~clearwood.RuleList` per target, all with the same conditions.
     ``rules["target"]`` returns that list, for whatever needs the rules of one target,
-    such as :func:`monitor` or :meth:`RuleList.to_onnx`; iteration is over the names of
-    the targets.
+    such as :func:`~clearwood.monitor` or :meth:`~clearwood.RuleList.to_onnx`; iteration
+    is over the names of the targets.
 
     Attributes
     ----------
@@ -151,12 +151,12 @@ class MultiOutputRules(Storable, Result):
         return hash(self.lists)
 
     def with_columns(self, column_info: Any) -> MultiOutputRules:
-        """Copy with display names of columns, see :meth:`RuleSet.with_columns`."""
+        """Copy with display names; see :meth:`~clearwood.RuleSet.with_columns`."""
         lists = tuple(one.with_columns(column_info) for one in self.lists)
         return replace(self, lists=lists)
 
     def apply(self, X: Any) -> np.ndarray:
-        """Find the rule that predicts each row, see :meth:`RuleSet.apply`."""
+        """Rule that predicts each row; see :meth:`~clearwood.RuleSet.apply`."""
         return self.lists[0].apply(X)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -176,7 +176,7 @@ class MultiOutputRules(Storable, Result):
     def evaluate(
         self, X: Any, Y: Any = None, *, model: Any = None, groups: Any = None
     ) -> MultiOutputScores:
-        """Score the rules of each target, see :meth:`RuleSet.evaluate`.
+        """Score the rules of each target, see :meth:`~clearwood.RuleSet.evaluate`.
 
         Parameters
         ----------
@@ -297,7 +297,7 @@ class MultiOutputRules(Storable, Result):
         DataFrame
             ``conditions``, ``n_literals`` and ``rows``; and per target the columns
             ``prediction``, ``expected``, ``low`` and ``high`` of
-            :meth:`RuleSet.to_frame`, where known, followed by its name.
+            :meth:`~clearwood.RuleSet.to_frame`, where known, followed by its name.
         """
         import pandas as pd
 
@@ -312,7 +312,7 @@ class MultiOutputRules(Storable, Result):
         return pd.concat([shared.dropna(axis="columns", how="all"), *parts], axis=1)
 
     def to_sql(self, dialect: str = "standard", *, table: str | None = None) -> str:
-        """Export the rules as SQL, see :meth:`RuleSet.to_sql`.
+        """Export the rules as SQL, see :meth:`~clearwood.RuleSet.to_sql`.
 
         Parameters
         ----------

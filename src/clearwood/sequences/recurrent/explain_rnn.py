@@ -90,7 +90,7 @@ class SizeTried(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecurrentExplanation(Result):
-    """Surrogate of a recurrent network, and its fidelity; see :func:`explain_rnn`.
+    """Surrogate of a recurrent network; result of :func:`~clearwood.explain_rnn`.
 
     Attributes
     ----------

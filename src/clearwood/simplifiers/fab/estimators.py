@@ -324,9 +324,9 @@ def _weight_of(rows: RowBlock) -> tuple[float]:
 class FABRulesClassifier(RuleClassifierMixin, _FABRules):
     """FAB or EM rules that approximate a classifying tree ensemble.
 
-    A mixture of a few components is fitted to the truth of the ensemble's statements
-    (splits) on the rows, and to the ensemble's predictions; where a component is
-    certain of its statements, it is a rule.
+    A mixture of a few components is fitted to the statements (splits) of the ensemble,
+    each true or false for a row, and to the ensemble's predictions; where a component
+    is certain of its statements, it is a rule.
 
     Parameters
     ----------

@@ -167,7 +167,7 @@ class NodeHarvestClassifier(RuleClassifierMixin, _NodeHarvest):
     Every node of the ensemble's trees with conditions on few features predicts the mean
     probabilities of its rows. Weights are chosen so that the average over the nodes of
     a row is as close as possible to the ensemble's probabilities, by one quadratic
-    programme: weights are at least 0, and on every training row they sum to one. Most
+    program: weights are at least 0, and on every training row they sum to one. Most
     are 0 at the solution. All classes share the weights.
 
     Parameters
@@ -182,7 +182,7 @@ class NodeHarvestClassifier(RuleClassifierMixin, _NodeHarvest):
         if more do not bring the average closer. "auto" prints up to ``max_rules``.
     max_rules : int or None, default=10
         Maximum number of rules, the default included. None keeps all nodes with
-        positive weight: the solution of the programme as in the article, often dozens.
+        positive weight: the solution of the program as in the article, often dozens.
     min_samples_leaf : int, default=10
         Minimum number of training rows that a rule covers, regardless of weights: all
         those in its node.
@@ -203,11 +203,11 @@ class NodeHarvestClassifier(RuleClassifierMixin, _NodeHarvest):
         parameters (other values are kept; for
         fewer rules set ``n_rules``).
     n_jobs : int or None, default=None
-        Number of threads for the programmes that lead to few rules; unused with
-        ``max_rules=None``, which is a single programme. The result does not depend on
+        Number of threads for the programs that lead to few rules; unused with
+        ``max_rules=None``, which is a single program. The result does not depend on
         it.
     verbose : bool, default=False
-        Show a progress bar on stderr, of these programmes.
+        Show a progress bar on stderr, of these programs.
     cv : int, splitter of scikit-learn, iterable or None, default=None
         How rows are held out: None for random folds; otherwise as in
         scikit-learn, such as ``TimeSeriesSplit()`` for rows ordered by time. With
@@ -239,7 +239,7 @@ class NodeHarvestClassifier(RuleClassifierMixin, _NodeHarvest):
         not exist for every number of nodes (never for one and the mean of all rows), so
         sizes are missing.
     n_nodes_ : int
-        Number of distinct nodes in the programme.
+        Number of distinct nodes in the program.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
