@@ -237,7 +237,7 @@ cross-validations. Values are divided by their standard deviation.
   both priors) has an RMSE of .706 standard deviations, hierarchical shrinkage, its
   strength selected likewise, .705 (the default is lower on 9 of 14 tables); the
   search-corrected prior without borrowing has .727, a CART pruned by cross-validation
-  .744. The default also gives densities and intervals: those of 90 % cover 91 % (88 to
+  .744. The default also gives densities and intervals: those of 90 % cover 92 % (88 to
   99 by table), and the log density is higher than that of a pruned CART on 12 of 14.
 - **One tree, classes: equal, too.** Log loss .587 (hierarchical shrinkage .585, lower
   on 11 of 20; pruned CART .606, higher on 17), errors 25.4 % (25.3 and 25.8 %).
