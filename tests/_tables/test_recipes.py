@@ -20,7 +20,7 @@ BLOCK = re.compile(r"\.\. code-block:: python\n\n((?:    .*\n|\n)+)")
 
 @pytest.fixture
 def table(tmp_path):
-    """A folder with rules, the rows, and the three pieces of code."""
+    """A folder with rules, the rows, and the code for Ray."""
     pytest.importorskip("pyarrow")
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"a": rng.normal(size=999), "b": rng.normal(size=999)})
@@ -31,10 +31,10 @@ def table(tmp_path):
     rules = RuleList((line,), otherwise, space, classes=("high", "low"))
     cw.save(rules, tmp_path / "rules.json")
     rows.to_parquet(tmp_path / "rows.parquet", row_group_size=100)
-    text = PAGE.read_text(encoding="utf-8").split("Ray and Spark\n")[1]
-    blocks, on_ray, on_spark = map(textwrap.dedent, BLOCK.findall(text))
+    text = PAGE.read_text(encoding="utf-8").split("Other engines\n")[1]
+    blocks, on_ray = map(textwrap.dedent, BLOCK.findall(text))
     (tmp_path / "blocks.py").write_text(blocks, encoding="utf-8")
-    return tmp_path, rows, rules, {"ray": on_ray, "pyspark": on_spark}
+    return tmp_path, rows, rules, on_ray
 
 
 def test_counts_of_blocks_add_up(table, monkeypatch):
@@ -48,11 +48,10 @@ def test_counts_of_blocks_add_up(table, monkeypatch):
     assert counts == {pair: pairs.count(pair) for pair in set(pairs)}
 
 
-@pytest.mark.parametrize("engine", ["ray", "pyspark"])
-def test_engines_predict_as_the_rules_do(engine, table):
-    pytest.importorskip(engine)
+def test_ray_predicts_as_the_rules_do(table):
+    pytest.importorskip("ray")
     folder, rows, rules, code = table
-    command = [sys.executable, "-c", code[engine]]
+    command = [sys.executable, "-c", code]
     subprocess.run(command, cwd=folder, check=True, timeout=SECONDS)
     (written,) = folder.glob("predicted_by_*")
     found = pd.concat(map(pd.read_parquet, sorted(written.glob("*.parquet"))))
