@@ -12,6 +12,9 @@ CUTS = [0, 0, 3, 700, 700, BLOCK_ROWS + 5, 2 * BLOCK_ROWS - 1, N]
 """Parts of odd sizes, two of them empty."""
 
 KINDS = ("file", "folder", "frames", "dask array", "dask frame")
+FAR = ("file", "dask array", "dask frame")
+"""Those with rows on disk, without names, and on a cluster: of each family, whose rows
+come as in ``test_blocks.py``."""
 
 
 def two_classes():

@@ -42,10 +42,10 @@ def table():
         cw.RuleListClassifier,
         cw.DistilledTreeClassifier,
         cw.AdditiveRulesClassifier,
-        cw.RuleListRegressor,
         cw.AdditiveRulesRegressor,
     ],
 )
+@pytest.mark.usefixtures("few_folds")
 def test_duckdb_says_of_a_file_what_rules_say(make, table, tmp_path):
     X, risk = table
     if make.__name__.endswith("Classifier"):

@@ -1,9 +1,11 @@
 """Structures come from a sample of a large table, parameters from all of its rows."""
 
+from copy import copy
+
 import numpy as np
 import pandas as pd
 import pytest
-from tests._tables.storing import KINDS, N, in_parts, of_dask, stored
+from tests._tables.storing import FAR, N, in_parts, of_dask, stored
 from tests.wording import refuses
 
 import clearwood as cw
@@ -46,7 +48,7 @@ def of_frames(frame, small_samples):
     return classifier().fit(lambda: in_parts(table), "y")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FAR)
 def test_every_form_teaches_the_same_to_the_last_bit(kind, frame, of_frames, tmp_path):
     named = kind != "dask array"
     # Where weights are a column of the table, they would be a feature of the density.
@@ -182,13 +184,19 @@ def test_what_is_wrong_is_named_with_its_place(frame):
         classifier().fit(lambda: [table], "z")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_cells_are_filled_wherever_they_are_stored(kind, frame, tmp_path):
+@pytest.fixture(scope="module")
+def filled(frame, small_samples):
+    """An imputer, and the table with its cells filled; only to be read."""
     values = frame[["a", "b"]]
-    table = frame if kind == "dask array" else values.assign(y=0, w=0)
-    X, _ = stored(kind, table, tmp_path)
     imputer = cw.SPNImputer(random_state=0).fit(lambda: in_parts(values))
-    expected = imputer.transform(values).to_numpy()
+    return imputer, imputer.transform(values).to_numpy()
+
+
+@pytest.mark.parametrize("kind", FAR)
+def test_cells_are_filled_wherever_they_are_stored(kind, frame, filled, tmp_path):
+    table = frame if kind == "dask array" else frame[["a", "b"]].assign(y=0, w=0)
+    X, _ = stored(kind, table, tmp_path)
+    imputer, expected = copy(filled[0]), filled[1]
     assert not np.isnan(expected).any()
     if kind == "dask array":
         del imputer.feature_names_in_

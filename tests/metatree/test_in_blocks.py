@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from tests._tables.storing import KINDS, N, in_parts, of_dask, stored
+from tests._tables.storing import FAR, N, in_parts, of_dask, stored
 from tests.wording import refuses, warns
 
 import clearwood as cw
@@ -48,7 +48,7 @@ def of_frames(frame, small_samples):
     return cw.MetaTreeRegressor(**FEW).fit(X, **rest)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FAR)
 def test_every_form_teaches_the_same_to_the_last_bit(kind, frame, of_frames, tmp_path):
     X, rest = stored(kind, frame, tmp_path)
     tree = cw.MetaTreeRegressor(**FEW).fit(X, **rest)

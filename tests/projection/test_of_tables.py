@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import BayesianRidge
 from sklearn.tree import DecisionTreeClassifier
-from tests._tables.storing import KINDS, N, in_parts, of_dask, stored
+from tests._tables.storing import FAR, N, in_parts, of_dask, stored
 from tests.wording import refuses
 
 import clearwood as cw
@@ -39,7 +39,7 @@ def tree_of(source):
     return cw.ProjectedTreeRegressor(source, n_leaf_nodes=4, random_state=0)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FAR)
 def test_every_form_says_the_same_to_the_last_bit(kind, frame, source, tmp_path):
     X, rest = stored(kind, frame, tmp_path)
     tree = tree_of(source).fit(X, **rest)

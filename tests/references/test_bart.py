@@ -174,7 +174,7 @@ class TestWithStochtree:
         rate = np.where(X[:, 0] > 0.5, 2.0, 0.4)
         exposure = rng.uniform(0.5, 1.5, 500) / rate
         y = rng.poisson(rate * exposure)
-        settings = {"task": "counts", "n_draws": 150, "random_state": 0}
+        settings = {"task": "counts", "n_draws": 150, "n_trees": 50, "random_state": 0}
         reference = cw.reference("bart", X, y, exposure=exposure, **settings)
         draws = reference.draws(X)
         assert np.abs(np.log(draws.mean(axis=0) / rate)).mean() < 0.2

@@ -127,8 +127,7 @@ def test_a_sum_is_told_as_a_sum(rules, fitted, tmp_path):
     same_lines(page_of(tmp_path, fitted[0]), without=page)
 
 
-# All of them meet the same templates in test_report.py.
-@pytest.mark.parametrize("name", HOSTILE[::5])
+@pytest.mark.parametrize("name", HOSTILE[::20])
 def test_no_tag_of_a_hostile_name_survives_in_bars_and_chart(name, tmp_path):
     def page(hostile):
         list_of_two = RuleList(

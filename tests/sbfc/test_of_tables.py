@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests._tables.storing import KINDS, N, in_parts, of_dask, stored, two_classes
+from tests._tables.storing import FAR, N, in_parts, of_dask, stored, two_classes
 from tests.wording import refuses
 
 import clearwood as cw
@@ -45,7 +45,7 @@ def of_frames(frame, small_samples):
     return forest().fit(X, **rest)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FAR)
 def test_every_form_teaches_the_same_to_the_last_bit(kind, frame, of_frames, tmp_path):
     X, rest = stored(kind, frame, tmp_path)
     found = forest().fit(X, **rest)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from tests._tables.storing import KINDS, N, in_parts, stored
+from tests._tables.storing import FAR, N, in_parts, stored
 from tests.wording import refuses, same_text, warns
 
 import clearwood as cw
@@ -79,7 +79,7 @@ def bytes_of(parameters):
     return [np.asarray(p).tobytes() for p in (*parameters[:3], *parameters.output)]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FAR)
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_every_form_gives_the_same_to_the_last_bit(
     kind, n_jobs, frame, forest, of_frames, tmp_path, runs
