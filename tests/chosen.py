@@ -22,7 +22,7 @@ SKLEARN = "test_sklearn_checks.py"
 PROMISES = ("contract.py", "test_contract.py", SKLEARN)
 """Files that hold every estimator to the same."""
 
-OF_A_FAMILY = 3
+OF_A_FAMILY = 2
 """Estimators of one family, which share most of what is checked, that run each of
 scikit-learn's checks."""
 

@@ -98,10 +98,22 @@ def small_samples():
         yield
 
 
+@pytest.fixture(scope="module")
+def few_folds():
+    """Fits take every step, but search less: see ``tests/estimators.py``."""
+    from tests.estimators import search_less
+
+    with pytest.MonkeyPatch.context() as patch:
+        search_less(patch)
+        yield
+
+
 @pytest.fixture
-def few_folds(monkeypatch):
-    """Rules for new rows are found twice, not five times, for each fit."""
-    monkeypatch.setattr("clearwood.simplifiers._common.cross_fitting.FOLDS_OF_FEW", 2)
+def in_this_process(monkeypatch):
+    """Comparisons start no worker, which takes seconds to load its modules."""
+    from tests.comparison.stand_in import Here
+
+    monkeypatch.setattr("clearwood.comparison.processes.Worker", Here)
 
 
 @pytest.fixture

@@ -43,7 +43,9 @@ from sklearn.ensemble import (
 from sklearn.utils.validation import has_fit_parameter
 
 import clearwood as cw
+from clearwood.metatree.growing import grown
 from clearwood.simplifiers._common import cross_fitting
+from clearwood.simplifiers.node_harvest import sparse
 
 FITTED: dict[tuple[type, str, int], Any] = {}
 
@@ -191,7 +193,7 @@ SIMPLIFIERS = [
         (
             cw.NodeHarvestClassifier,
             cw.NodeHarvestRegressor,
-            {"min_samples_leaf": 20},
+            {"min_samples_leaf": 40},
             "path repeats shares order",
         ),
         (
@@ -370,8 +372,15 @@ def counting_reads(X: pd.DataFrame) -> tuple[pd.DataFrame, Counter[str]]:
     return Counted(X), reads
 
 
+def search_less(patch: pytest.MonkeyPatch) -> None:
+    """Two folds in place of five, and a quarter of the penalties of Node Harvest."""
+    patch.setattr(cross_fitting, "FOLDS_OF_FEW", 2)
+    patch.setattr(grown, "N_FOLDS", 2)
+    patch.setattr(sparse, "PATH_PENALTIES", sparse.PATH_PENALTIES[::4])
+
+
 def fitted_name(case: Case, how: str = "") -> tuple[type, str, int]:
-    """Fits with few folds, see ``few_folds``, are others."""
+    """Fits of ``few_folds`` are others."""
     return case.make, how, cross_fitting.FOLDS_OF_FEW
 
 

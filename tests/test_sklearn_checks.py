@@ -22,6 +22,8 @@ from tests.estimators import (
     each,
 )
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 
 def quick(case):
     """A cheap instance; other than random forests, these take a weight for rows."""
@@ -29,7 +31,8 @@ def quick(case):
     if case in SIMPLIFIERS:
         return case.made(boosting[case.classifies](max_iter=10))
     if case in PROJECTIONS:
-        return case.made(reference=boosting[case.classifies](max_iter=20))
+        few = {"max_iter": 8, "learning_rate": 0.3}
+        return case.made(reference=boosting[case.classifies](**few))
     trees = ExtraTreesRegressor, ExtraTreesClassifier
     return case.made(trees[case.classifies](n_estimators=3, random_state=0))
 
