@@ -11,11 +11,9 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from tests.comparison.stand_in import Here
 from tests.wording import same_text
 
 import clearwood as cw
-from clearwood.comparison import processes
 from clearwood.exceptions import ClearwoodError
 
 N = 120
@@ -122,8 +120,7 @@ def uses(task, path):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.__name__)
-def test_every_use_works_or_is_refused_by_name(task, monkeypatch, tmp_path):
-    monkeypatch.setattr(processes, "Worker", Here)
+def test_every_use_works_or_is_refused_by_name(task, in_this_process, tmp_path):
     table = []
     for name, use in uses(task, tmp_path).items():
         try:

@@ -714,7 +714,7 @@ def test_ctrl_c_that_other_code_drops_ends_all_the_same(
         return whole(*args, **options)
 
     monkeypatch.setattr(where, name, deaf)
-    result = simplify(table, "--out", tmp_path / "rules.json")
+    result = simplify(table, "--out", tmp_path / "rules.json", "--n-rules", 2)
     assert result.exit_code == 130
     same_text(result.stderr.splitlines()[-1])
     assert result.stdout == ""
@@ -725,7 +725,7 @@ def test_ctrl_c_that_other_code_drops_ends_all_the_same(
 def test_a_real_ctrl_c_ends_in_one_line(frame, tmp_path, python_listens):
     path, out = tmp_path / "data.csv", tmp_path / "rules.json"
     # Long work, as a busy machine may be late with the signal.
-    pd.concat([frame] * 4000).to_csv(path, index=False)
+    pd.concat([frame] * 400).to_csv(path, index=False)
     arguments = f"simplify {path} --target state --train gradient-boosting --out {out}"
     with running(
         [sys.executable, "-m", "clearwood", *arguments.split()],
@@ -762,17 +762,13 @@ def command(*arguments, most_bytes=None):
     )
 
 
-def test_a_real_run_from_table_to_predictions(table, tmp_path):
-    rules = tmp_path / "rules.json"
-    arguments = ["--target", "state", "--train", "random-forest", "--out", rules]
+def test_a_real_run_ends_with_rules_and_no_progress_bar(table):
+    arguments = ["--target", "state", "--train", "decision-tree", "--max-rules", 3]
     done = command("simplify", table, *arguments)
     assert done.returncode == 0, done.stderr
     assert "then" in done.stdout
     # No terminal, no progress bar.
     assert "%|" not in done.stderr
-    said = command("predict", rules, table)
-    assert said.returncode == 0, said.stderr
-    assert len(said.stdout.splitlines()) == 121
 
 
 def test_help_loads_nothing_heavy():

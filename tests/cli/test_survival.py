@@ -60,7 +60,7 @@ def saved(table, tmp_path_factory):
     return path
 
 
-def test_competing_risks_have_codes(table, tmp_path):
+def test_competing_risks_have_codes(table, saved, tmp_path):
     frame, out = pd.read_csv(table), tmp_path / "rules.json"
     frame["died"] *= np.where(np.arange(len(frame)) % 3, 1, 2)
     path = tmp_path / "causes.csv"
@@ -78,7 +78,7 @@ def test_competing_risks_have_codes(table, tmp_path):
     np.testing.assert_allclose(found[names], expected.reshape(len(frame), 4), atol=1e-9)
     # Rows with a single cause are of both.
     assert call("evaluate", out, table, *times).exit_code == 0
-    more = call("evaluate", saved_single(table, tmp_path), path, *times)
+    more = call("evaluate", saved, path, *times)
     assert more.exit_code == 1 and "2 causes" in more.stderr
 
 
@@ -93,12 +93,6 @@ def test_status_of_r_is_no_cause(table, tmp_path):
     done = run(path, *TIMES[:-1], "cause", "--horizons", "1,3", "--max-rules", 2)
     assert done.exit_code == 0, done.stderr
     assert "incidence of cause 2" in " ".join(done.stdout.split())
-
-
-def saved_single(table, folder):
-    path = folder / "single.json"
-    assert run(table, *TIMES, "--max-rules", 2, "--out", path).exit_code == 0
-    return path
 
 
 def call(verb, *arguments):

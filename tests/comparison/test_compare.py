@@ -52,15 +52,12 @@ def forest():
     return RandomForestClassifier(8, max_depth=3, random_state=0).fit(X, y)
 
 
-@pytest.fixture
-def in_this_process(monkeypatch):
-    monkeypatch.setattr(processes, "Worker", Here)
-
-
 @pytest.fixture(scope="module")
 def found(forest):
     X, y = sample()
-    return compare(forest, X, y, n_refits=3, methods=["tree", "em", "in-trees"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "Worker", Here)
+        return compare(forest, X, y, n_refits=3, methods=["tree", "em", "in-trees"])
 
 
 def test_every_number_is_what_its_definition_says(found, forest):

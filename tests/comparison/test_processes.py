@@ -155,7 +155,9 @@ def test_ctrl_c_before_a_worker_ignores_it_keeps_what_is_done(
 
 
 def test_an_error_here_leaves_no_worker(tmp_path, monkeypatch):
-    stand_in(tmp_path, monkeypatch, "time.sleep(600)")
+    path = f"f'{tmp_path}/pid-{{os.getpid()}}'"
+    program = f"import os, time; open({path}, 'w'); time.sleep(600)"
+    monkeypatch.setattr(pool, "PROGRAM", program)
 
     def fail(self):
         if worker_ids(tmp_path):
@@ -164,7 +166,7 @@ def test_an_error_here_leaves_no_worker(tmp_path, monkeypatch):
     monkeypatch.setattr(pool.Board, "_stop_slow_methods", fail)
     threads = threading.active_count()
     with pytest.raises(ZeroDivisionError):
-        compared([FIGS, "in-trees"], n_jobs=2)
+        compared(["tree", "in-trees"], n_jobs=2)
     assert are_gone(worker_ids(tmp_path))
     assert threading.active_count() == threads
 
@@ -218,19 +220,17 @@ def test_workers_that_are_all_killed_while_they_start_are_one_error(monkeypatch)
 
 
 HALF_AN_ANSWER = """
-import pickle, sys
-def say(message):
-    sys.stdout.buffer.write(message)
-    sys.stdout.buffer.flush()
+import os, pickle
 for _ in ("problem", "job"):
-    pickle.load(sys.stdin.buffer)
-    say(pickle.dumps("ready"))
-say(pickle.dumps(bytes(10**6))[:1000])
+    os.read(0, 10_000)
+    os.write(1, pickle.dumps("ready"))
+os.write(1, pickle.dumps(bytes(10**6))[:1000])
 """
 
 
 def test_a_worker_that_is_lost_in_the_middle_of_an_answer_is_noticed(monkeypatch):
     monkeypatch.setattr(pool, "PROGRAM", HALF_AN_ANSWER)
+    monkeypatch.setattr(pool, "_sent", lambda problem: b"short")
     with refuses(InputError):
         compared(["in-trees"], time_limit=None)
 
@@ -321,7 +321,7 @@ def test_a_worker_that_never_is_ready_is_reported_and_stopped(
     same_lines(capsys.readouterr().err)
 
 
-def test_functions_of_a_session_are_sent():
+def test_functions_of_a_session_are_sent(in_this_process):
     forest, X, y = data()
     half = 0.5
     settings = {"cv": 2, "n_refits": 0, "max_rules": 3, "random_state": 0}

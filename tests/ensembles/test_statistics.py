@@ -121,7 +121,7 @@ def test_the_statistic_is_told_where_it_is_not_the_mean(model, told, tmp_path):
             same_lines(text.partition("unusual:")[2])
 
 
-def test_rules_pages_and_references_tell_it(tmp_path):
+def test_rules_pages_and_references_tell_it(in_this_process, tmp_path):
     model = of_hist(**HIGH).fit(X, Y)
     rules = cw.simplify(model, X, Y, max_rules=3, random_state=0)
     same_lines(str(rules))

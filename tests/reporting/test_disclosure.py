@@ -261,9 +261,9 @@ def monitored():
 
 def compared():
     X, values, _ = persons()
-    found = cw.compare(forest(values).fit(X, values), X, values, random_state=0,
-                       methods=["list", "tree"])  # fmt: skip
-    return found, {}
+    quick = {"cv": 2, "n_refits": 2, "max_rules": 4, "random_state": 0}
+    model = forest(values).fit(X, values)
+    return cw.compare(model, X, values, methods=["list", "tree"], **quick), {}
 
 
 def different():
@@ -280,7 +280,7 @@ def alternative():
 def explored():
     X, _, labels = persons()
     table = X.assign(name=[f"person {i:02}" for i in range(N)], y=labels)
-    return cw.explore(table, "y", seconds=1, random_state=0), {}
+    return cw.explore(table, "y", seconds=0.01, random_state=0), {}
 
 
 def of_two_targets():
@@ -326,7 +326,7 @@ def test_every_section_is_held_to_it():
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_no_page_shows_a_cell_of_a_single_row(name, tmp_path):
+def test_no_page_shows_a_cell_of_a_single_row(name, tmp_path, in_this_process):
     result, rows = PAGES[name]()
     section = section_of(result)
     assert section is None or section.name == name

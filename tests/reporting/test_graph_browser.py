@@ -21,8 +21,10 @@ addEventListener("load", async () => {
     told.focus[link.getAttribute("aria-label")] = [shown(), lit()];
   }
   document.activeElement.blur();
-  location.hash = "#f1";
-  await new Promise(done => setTimeout(done));
+  await new Promise(done => {
+    addEventListener("hashchange", done);
+    location.hash = "#f1";
+  });
   told.chosen = shown();
   const answer = document.createElement("pre");
   answer.id = "answer";
@@ -41,7 +43,7 @@ def page(tmp_path_factory):
 
 
 def test_what_has_the_focus_is_told_with_its_edges(chromium, page):
-    told = answer_of(chromium, page, FOCUS)
+    told, _ = answer_of(chromium, page, FOCUS)
     assert told["before"] == []
     for label, (names, _) in told["focus"].items():
         assert names == [label.partition(":")[0]]

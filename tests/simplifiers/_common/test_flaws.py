@@ -8,12 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from tests.comparison.stand_in import Here
 from tests.estimators import SIMPLIFIERS, each
 from tests.wording import same_lines, same_text
 
 import clearwood as cw
-from clearwood.comparison import processes
 from clearwood.exceptions import ClassOrderWarning, PoorFidelityWarning
 from clearwood.reporting.summary import summarize
 from clearwood.rules import (
@@ -145,8 +143,7 @@ def test_a_poor_model_is_no_disorder():
     assert class_order_warning((0, 1), truth, np.zeros(100, int)) is None
 
 
-def test_compare_doubts_the_order_of_a_model(cancer, monkeypatch):
-    monkeypatch.setattr(processes, "Worker", Here)
+def test_compare_doubts_the_order_of_a_model(cancer, in_this_process):
     X, y, forest = cancer
     ensemble = cw.read_ensemble(forest)
     wrong = ensemble.with_classes(ensemble.classes.tolist()[::-1])

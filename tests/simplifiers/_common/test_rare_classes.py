@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import roc_auc_score
-from tests.comparison.stand_in import Here
 from tests.wording import refuses, same_lines, same_text
 
 import clearwood as cw
-from clearwood.comparison import processes
 from clearwood.exceptions import PoorFidelityWarning
 
 CLASSIFIERS = (
@@ -121,8 +119,7 @@ def test_auto_takes_no_constant(never):
     assert len(figures) == 3 and 0 < min(figures) < 0.05
 
 
-def test_compare_calls_no_constant_enough(never, monkeypatch):
-    monkeypatch.setattr(processes, "Worker", Here)
+def test_compare_calls_no_constant_enough(never, in_this_process):
     X, y, forest = never
     quick = {"cv": 3, "n_refits": 0, "max_rules": 4, "random_state": 0}
     found = cw.compare(forest, X, y, methods=["list", "tree"], **quick)
