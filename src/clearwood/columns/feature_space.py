@@ -73,9 +73,9 @@ class FeatureSpace:
     missing_at : tuple of (None or float), optional
         A number that counts as missing in the feature, in addition to NaN.
     float32 : bool, default=False
-        Whether the model casts cells to float32 before comparing them. Cuts account for
-        that; it matters for category codes, for the number that counts as missing, and
-        for integers beyond 2**53.
+        Whether the model casts cells to float32 before comparing them. Thresholds
+        account for that; it matters for category codes, for the number that counts as
+        missing, and for integers beyond 2**53.
     info : tuple of ColumnInfo, optional
         Display name, unit, description and kind of each column.
 

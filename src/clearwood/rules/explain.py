@@ -27,8 +27,8 @@ def explain(
         Features that cannot change, such as age; no counterfactual changes them.
     scale : mapping of str to float, or sequence of float, optional
         Unit of change of each numeric feature, such as the standard deviations in the
-        training data (``X.std()``). Rules hold cuts but no data: without a scale, the
-        change that crosses the fewest cuts counts as the smallest. A change of category
+        training data (``X.std()``). Rules hold no data: without a scale, the change
+        that crosses the fewest thresholds counts as the smallest. A change of category
         counts 1, and so does a value in place of a missing one.
 
     Returns

@@ -233,7 +233,7 @@ class RuleSet(Editable, Exportable, Storable, Result):
         return found
 
     def totals(self, X: Any) -> np.ndarray:
-        """Totals of a `rules.RuleSum`; an error for the other kinds."""
+        """Totals of a ``RuleSum``; an error for the other kinds."""
         raise InputError(f"A {type(self).__name__} has no totals, only a RuleSum has.")
 
     def predict(self, X: Any) -> np.ndarray:

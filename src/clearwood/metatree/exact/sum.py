@@ -122,7 +122,7 @@ def exact_sum(
 
 @dataclass(frozen=True, eq=False)
 class ExactSum:
-    """Result of `metatree.exact_sum`: posterior over all trees with all splits.
+    """Posterior over all trees; result of :func:`~clearwood.metatree.exact_sum`.
 
     Attributes
     ----------

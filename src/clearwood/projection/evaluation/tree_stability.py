@@ -33,7 +33,7 @@ WEIGHTS = ("corrected", "paper")
 
 @dataclass(frozen=True, repr=False)
 class TreeStability(Result):
-    """Dissimilarity of trees of bootstrap samples: see `projection.tree_stability`.
+    """Result of :func:`~clearwood.projection.tree_stability`; print it.
 
     Each measure has one value per pair of trees.
 

@@ -390,7 +390,7 @@ class RuleClassifierMixin(ClassifierMixin):
         return ensembles.HistGradientBoostingClassifier()
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict class probabilities by the printed rule that decides each row.
+        """Predict class probabilities by the printed rule that predicts each row.
 
         Parameters
         ----------
