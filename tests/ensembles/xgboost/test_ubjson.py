@@ -190,9 +190,9 @@ def test_refuses(data):
 
 @pytest.mark.parametrize("unit", [b"[]", b"{}", b"i\x9c", b"Z", b"[$i#i\0", b"Si\0"])
 def test_small_values_do_not_fill_the_memory(unit, monkeypatch):
-    spare = 2**16
+    spare = 2**18
     monkeypatch.setattr(_memory, "SPARE", spare)
-    data = b"[" + unit * (2**16 // len(unit)) + b"]"
+    data = b"[" + unit * (2**18 // len(unit)) + b"]"
     tracemalloc.start()
     try:
         parse_ubjson(data, "file")
