@@ -54,14 +54,14 @@ def explore(
 ) -> Exploration:
     """Take a first look at a table: its columns, readable models, anomalies.
 
-    Numbers, dates and booleans that are written as text are parsed (per cents, decimal
-    commas, units), codes such as 999 are read as missing, and columns that identify
-    rows are set aside; each of these is reported. With a target, readable models that
-    suit its type, and a gradient boosting, are fitted and scored on held-out rows. Of
-    those that print in full in at most 30 literals or terms, the shortest is
-    recommended whose loss exceeds the least by at most half a standard error of the
-    difference. The scores reported for it are not those by which it was chosen: the
-    choice is repeated for each fold without its rows.
+    Numbers, dates and booleans that are written as text are parsed (percentages,
+    decimal commas, units), codes such as 999 are read as missing, and columns that
+    identify rows are set aside; each of these is reported. With a target, readable
+    models that suit its type, and a gradient boosting, are fitted and scored on
+    held-out rows. Of those that print in full in at most 30 literals or terms, the
+    shortest is recommended whose loss exceeds the least by at most half a standard
+    error of the difference. The scores reported for it are not those by which it was
+    chosen: the choice is repeated for each fold without its rows.
 
     Parameters
     ----------

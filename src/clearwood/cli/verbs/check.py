@@ -19,9 +19,9 @@ from clearwood.cli.errors import FAILED
 def check(args: Any) -> Answer:
     """Describe and validate the model file MODEL.
 
-    XGBoost's JSON and UBJSON, LightGBM's text, CatBoost's JSON and files saved by
-    Clearwood are read by validating parsers that never run code from a file. The exit
-    code is 1 if the file is invalid.
+    XGBoost's JSON and UBJSON, LightGBM's text, CatBoost's JSON, PMML, trees of R in CSV
+    and files saved by Clearwood are read by validating parsers that never run code from
+    a file. The exit code is 1 if the file is invalid.
     """
     from clearwood.persistence import check as check_model
 

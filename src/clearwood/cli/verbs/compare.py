@@ -68,10 +68,10 @@ from clearwood.simplifiers import METHODS
 def compare(args: Any) -> Answer:
     """Compare methods and numbers of rules by cross-validation.
 
-    MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON);
-    without it the ensemble --train is trained in each fold. DATA is a table (CSV or
-    Parquet). Prints the Pareto frontier of number of rules and error, and the selected
-    rules with their statistics on rows that took no part in the comparison.
+    MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text), CatBoost (JSON), PMML or
+    R (CSV); without it the ensemble --train is trained in each fold. DATA is a table
+    (CSV or Parquet). Prints the Pareto frontier of number of rules and error, and the
+    selected rules with their statistics on rows that took no part in the comparison.
 
     Ctrl-C ends the comparison and prints the results so far.
     """

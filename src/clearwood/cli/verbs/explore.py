@@ -35,7 +35,7 @@ from clearwood.cli.errors import INTERRUPTED, plain_warnings
 def explore(args: Any) -> Answer:
     """Take a first look at a table: columns, readable models, anomalies.
 
-    DATA is a table (CSV or Parquet). Per cents, decimal commas, dates and units are
+    DATA is a table (CSV or Parquet). Percentages, decimal commas, dates and units are
     parsed, codes such as 999 are read as missing, identifiers are set aside. Prints an
     overview of the columns; with --target, readable models and a gradient boosting on
     held-out rows, and the recommended one in full; clusters of rows and anomalies.

@@ -53,14 +53,15 @@ REPLACED: dict[Any, click.Parameter] = {
 def simplify(args: Any) -> Answer:
     """Approximate a model by a few rules.
 
-    MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON);
-    without it the ensemble --train is trained. DATA is a table (CSV or Parquet). Prints
-    the rules and their scores on held-out rows. With --task survival, MODEL is a file
-    of XGBoost, by default a random survival forest of scikit-survival. With --task
-    quantile, by default histogram gradient boosting with the quantile loss is trained;
-    with --task effect a random forest, on doubly robust scores. With several targets,
-    as in --target a,b, each rule predicts all of them. For a Parquet file of
-    more than 200,000 rows the rules are fitted to a sample and evaluated on all rows.
+    MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text), CatBoost (JSON), PMML or
+    R (CSV); without it the ensemble --train is trained. DATA is a table (CSV or
+    Parquet). Prints the rules and their scores on held-out rows. With --task survival,
+    MODEL is a file of XGBoost, by default a random survival forest of scikit-survival.
+    With --task quantile, by default histogram gradient boosting with the quantile loss
+    is trained; with --task effect a random forest, on doubly robust scores. With
+    several targets, as in --target a,b, each rule predicts all of them. For a Parquet
+    file of more than 200,000 rows the rules are fitted to a sample and evaluated on all
+    rows.
     """
     from clearwood.rules.decisions import positive_position
     from clearwood.rules.serialise import file_text

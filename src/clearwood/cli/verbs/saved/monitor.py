@@ -37,7 +37,7 @@ def monitor(args: Any) -> Answer:
     """Compare the rows of DATA (CSV or Parquet) with what the RULES of a file expect.
 
     Tests the share of rows per rule, rates and means if the target is known, unknown
-    levels, kinds of numbers and, with --reference, missing values, ranges and
+    levels, types of numbers and, with --reference, missing values, ranges and
     distributions of the columns. The exit code is 1 if a change is signalled.
     """
     from clearwood.rules.monitoring import monitor as monitor_rules
