@@ -33,8 +33,6 @@ from clearwood.exceptions import ClearwoodError, InputError
 from clearwood.simplifiers._common import cross_fitting
 from clearwood.simplifiers._common.size_path import BaseSizePath
 
-pytestmark = pytest.mark.usefixtures("few_folds")
-
 CORE = {
     "n_rules": "auto",
     "max_rules": 10,
