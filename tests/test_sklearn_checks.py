@@ -38,7 +38,7 @@ def quick(case):
 
 
 SPARSE = (
-    check_estimator_sparse_array,
+    pytest.param(check_estimator_sparse_array, marks=pytest.mark.dear),
     check_estimator_sparse_matrix,
     check_estimator_sparse_tag,
 )
