@@ -245,7 +245,7 @@ def stability(
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
     >>> rules = RuleListClassifier(forest, n_rules=3, random_state=0)
-    >>> found = stability(rules.fit(X, y), X, y, n_refits=4, random_state=0)
+    >>> found = stability(rules.fit(X, y), X, y, n_refits=2, random_state=0)
     >>> found.agreement > 0.9, len(found.rules)
     (True, 2)
     """

@@ -459,7 +459,7 @@ class FABRulesRegressor(RuleRegressorMixin, _FABRules):
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> forest = RandomForestRegressor(n_estimators=5, random_state=0).fit(X, y)
+    >>> forest = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
     >>> fab = FABRulesRegressor(forest, max_rules=5, random_state=0).fit(X, y)
     >>> fab.rules_.n_rules <= 5
     True

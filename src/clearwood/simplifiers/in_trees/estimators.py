@@ -252,7 +252,7 @@ class InTreesRegressor(RuleRegressorMixin, _InTrees):
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> forest = RandomForestRegressor(n_estimators=5, random_state=0).fit(X, y)
+    >>> forest = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
     >>> rules = InTreesRegressor(forest, max_rules=5, random_state=0).fit(X, y)
     >>> rules.rules_.n_rules <= 5
     True

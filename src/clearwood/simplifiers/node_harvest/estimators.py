@@ -280,7 +280,7 @@ class NodeHarvestRegressor(RuleRegressorMixin, _NodeHarvest):
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> forest = RandomForestRegressor(n_estimators=5, random_state=0).fit(X, y)
+    >>> forest = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
     >>> rules = NodeHarvestRegressor(forest, max_rules=6).fit(X, y).rules_
     >>> rules.combine, rules.n_rules <= 6
     ('average', True)
