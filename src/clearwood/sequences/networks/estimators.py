@@ -52,7 +52,7 @@ class HMMLSTM(Estimator):
         perplexity of held-out steps rose. ``"paper"``: gradient descent with a rate of
         1, halved if it rose by more than 1, as in the thesis; and the gates of the LSTM
         have peephole connections to its cell, as they have there by the number of
-        parameters. Takes about twice as long.
+        parameters.
     n_epochs : int, default=100
         Maximum number of passes over the data.
     patience : int, default=5
