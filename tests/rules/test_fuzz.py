@@ -158,7 +158,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("pages")
 
 
-@settings(max_examples=200)
+@settings(max_examples=400)
 @given(mutants())
 def test_what_loads_can_be_used(folder, text):
     try:

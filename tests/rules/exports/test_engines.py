@@ -24,7 +24,7 @@ def engine(request):
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
-@settings(max_examples=30)
+@settings(max_examples=60)
 @given(st.data())
 def test_engines_say_what_predict_says(engine, data):
     dialect, ask = engine

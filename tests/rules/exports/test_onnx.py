@@ -53,7 +53,7 @@ def without_empty_texts(rows):
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
-@settings(max_examples=30)
+@settings(max_examples=60)
 @given(st.data())
 def test_it_predicts_as_the_rules_do(data):
     rules = data.draw(samples.rule_sets().filter(lambda rules: rules.used_features))

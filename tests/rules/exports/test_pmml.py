@@ -109,7 +109,7 @@ def agree(rules, rows, evaluate):
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
-@settings(max_examples=30)
+@settings(max_examples=60)
 @given(st.data())
 def test_by_the_standard_it_predicts_as_the_rules_do(data):
     rules = data.draw(samples.rule_sets())

@@ -31,7 +31,7 @@ def as_dicts(rule_set, rows):
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
-@settings(max_examples=30)
+@settings(max_examples=60)
 @given(st.data())
 def test_it_says_what_predict_says(data):
     rules = data.draw(samples.rule_sets())
