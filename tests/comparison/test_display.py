@@ -28,7 +28,7 @@ def random_frontier(seed, n=60):
     return frontier(points)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(5))
 def test_the_filled_points_are_those_of_the_frontier(seed):
     found = random_frontier(seed)
     display = FrontierDisplay.from_frontier(found)

@@ -43,7 +43,7 @@ def counted(value):
     return [0, 0, int(isinstance(value, str)), int(is_long)]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(200))
 def test_values_are_counted_outside_of_texts(seed, monkeypatch):
     rng = random.Random(seed)
     value = [random_value(rng) for _ in range(5)]

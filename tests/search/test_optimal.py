@@ -74,7 +74,7 @@ def test_none_of_all_trees_is_better(seed, kind):
 
 
 @pytest.mark.parametrize("kind", ["class", "values"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(3))
 def test_trees_found_otherwise_are_no_better(kind, seed):
     problem = random_problem(np.random.default_rng(seed), kind, 200, 0.001)
     grown = grow_trees(problem, 6)

@@ -301,7 +301,7 @@ def test_prunings_keep_the_tree(kind):
 
 
 @pytest.mark.parametrize("kind", ["class", "values"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_objective_is_what_rows_and_literals_say(kind, seed):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, kind, n_rows=150, literal=0.002)
@@ -393,7 +393,7 @@ def test_rows_cost_least_in_their_own_leaf(kind):
     "kind",
     ["class", "two classes", "values", "draws", "variances", "shares", "rates"],
 )
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(4))
 def test_local_search_never_raises_the_objective(kind, seed):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, kind, n_rows=200, literal=0.001)

@@ -93,7 +93,7 @@ def test_equal_features_replace_each_other(forest):
     same_lines(str(found))
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(4))
 def test_rules_within_the_class_do_not_exceed_the_bound(seed):
     X, y = mixed(150, seed)
     X["c"] = X["c"].cat.codes

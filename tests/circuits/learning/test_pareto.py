@@ -182,7 +182,7 @@ def rngs(n):
 # Circuits from elsewhere
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(6))
 def test_planted_circuits_stay_what_they_are(seed):
     rng = np.random.default_rng(seed)
     circuit = random_circuit(rng, [2, 3, 2, None, None], depth=3)

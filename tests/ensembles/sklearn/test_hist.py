@@ -71,7 +71,7 @@ def assert_same(model, X):
 
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("classes", [0, 2, 4])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(4))
 def test_pandas_categories(seed, classes, missing):
     data, target = table(seed, missing)
     y = np.digitize(target, np.linspace(-3, 4, classes - 1)) if classes else target
@@ -107,7 +107,7 @@ def test_polars_categories(dtype, which, missing):
     assert_same(model, to_polars(new_rows(data)))
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("missing", [False, True])
 def test_numpy_codes_with_gaps(seed, missing):
     data, target = table(seed, missing)

@@ -9,7 +9,7 @@ from tests.rules.monitoring.test_monitor import LIST, labels, table
 import clearwood as cw
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(5))
 def test_rates_by_group_are_those_of_fairlearn(seed):
     X = table(300, seed)
     y = labels(X, seed)
