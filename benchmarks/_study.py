@@ -1,12 +1,10 @@
 """Common parts of all studies: resumable tables, pages, the machine's description."""
 
 import argparse
-import ast
 import csv
 import json
 import os
 import platform
-import re
 import subprocess
 import sys
 import time
@@ -17,12 +15,11 @@ import numpy as np
 import pandas as pd
 
 from benchmarks._data import gaussian_rows, make_model
+from benchmarks._sources import ROOT, is_of_today, source_tree
 
-ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 BEGUN = RESULTS / ".begun.json"
 """Not committed. File of results -> the sources with which its run began."""
-HASH = re.compile("[0-9a-f]{40,64}")
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
@@ -54,15 +51,16 @@ class Study:
         stem = f"{name}-quick" if options.quick else name
         self.name, self.keys = name, keys
         self.csv, self.markdown = RESULTS / f"{stem}.csv", RESULTS / f"{stem}.md"
-        self.study = sys.modules["__main__"].__spec__.name
-        self.command = f"python -m {self.study}" + " --quick" * options.quick
+        module = sys.modules["__main__"].__spec__.name
+        self.study = module.removeprefix("benchmarks.")
+        self.command = f"python -m {module}" + " --quick" * options.quick
         RESULTS.mkdir(exist_ok=True)
         if options.fresh:
             self.csv.unlink(missing_ok=True)
         if not self.csv.exists():
             mark_begun(self.csv.name)
         # True as well after an interrupted run with the same sources.
-        self.is_new = is_begun(self.csv.name)
+        self.is_new = is_begun(self.csv.name, self.study)
 
     def rows(self):
         """Existing rows, as dicts of str."""
@@ -115,8 +113,7 @@ class Study:
 
         command, older = f"Command: `{self.command}`", ""
         if not self.markdown.stem.endswith("-quick"):
-            study = self.study.removeprefix("benchmarks.")
-            commit, older = origin_of_page(self.markdown.stem, study, self.is_new)
+            commit, older = origin_of_page(self.markdown.stem, self.study, self.is_new)
             command += f", at commit `{commit}`"
         page = [f"# {title}", *([f"**{older}**"] if older else []), command]
         page += [machine(), *parts]
@@ -124,58 +121,10 @@ class Study:
         print(self.markdown.read_text(encoding="utf-8"))
 
 
-def source_tree(commit="HEAD"):
-    """Git's hash of the library's sources; of today's also whether they changed."""
-    from benchmarks.stale import with_changes
-
-    git = ["git", "-C", str(ROOT), "rev-parse", f"{commit}:src"]
-    try:
-        tree = subprocess.check_output(git, text=True, stderr=subprocess.DEVNULL)
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return tree.strip() + with_changes() * (commit == "HEAD")
-
-
-def is_of_today(tree):
-    """Whether sources are those of today, apart from docstrings and comments."""
-    today, git = source_tree(), ["git", "-C", str(ROOT)]
-    if tree == today or not (HASH.fullmatch(tree) and HASH.fullmatch(today)):
-        return tree == today
-
-    def code(tree, path):
-        show = [*git, "show", f"{tree}:{path}"]
-        return _code(subprocess.check_output(show, stderr=subprocess.DEVNULL))
-
-    listed = [*git, "diff", "--name-only", "--no-renames", "-z", tree, today]
-    try:
-        changed = subprocess.check_output(listed, text=True).split("\0")[:-1]
-        return all(path.endswith(".py") for path in changed) and all(
-            code(tree, path) == code(today, path) for path in changed
-        )
-    except subprocess.CalledProcessError:  # a file that only one of them has
-        return False
-
-
-def _code(text):
-    """What Python compiles of a file, without docstrings."""
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [s for s in body if not _is_text(s)]
-    return ast.dump(tree)
-
-
-def _is_text(statement):
-    return isinstance(statement, ast.Expr) and isinstance(
-        getattr(statement.value, "value", None), str
-    )
-
-
-def is_begun(name):
+def is_begun(name, study):
     """Whether a file of results was begun with the sources of today."""
     begun = json.loads(BEGUN.read_text()) if BEGUN.exists() else {}
-    return name in begun and is_of_today(begun[name])
+    return name in begun and is_of_today(begun[name], study)
 
 
 def mark_begun(name):

@@ -6,10 +6,10 @@
 
 At the end the comparison with the papers in the documentation is updated.
 
-Pages made at commits with the same sources, apart from docstrings and comments, are
-kept. After an interruption the same command continues with the missing cases. Studies
-that fail, for example without their data or peers, are listed at the end; the others
-are run.
+Pages are kept where the packages that their study uses have not changed since, apart
+from docstrings and comments. After an interruption the same command continues with the
+missing cases. Studies that fail, for example without their data or peers, are listed
+at the end; the others are run.
 """
 
 import argparse
@@ -18,7 +18,8 @@ import sys
 import time
 
 from benchmarks import stale
-from benchmarks._study import ROOT, is_begun, is_of_today, mark_begun, source_tree
+from benchmarks._sources import ROOT, is_of_today, source_tree
+from benchmarks._study import is_begun, mark_begun
 from benchmarks.papers.page import write
 
 
@@ -29,7 +30,7 @@ def main():
     options = parser.parse_args()
     failed = []
     for page, command in commands().items():
-        if options.pages and page not in options.pages or not is_older(page):
+        if options.pages and page not in options.pages or not is_older(page, command):
             continue
         if options.list:
             print(f"{page}: python -m {' '.join(command)}")
@@ -41,9 +42,16 @@ def main():
         sys.exit(f"Failed: {', '.join(failed)}")
 
 
-def is_older(page):
-    """Whether the sources have changed since the page was made."""
-    return not is_of_today(source_tree(stale.recorded()[page]["commit"]))
+def is_older(page, command):
+    """Whether the sources that its study uses have changed since a page was made."""
+    return not is_of_today(
+        source_tree(stale.recorded()[page]["commit"]), study(command)
+    )
+
+
+def study(command):
+    """The module of a command, inside ``benchmarks``."""
+    return command[0].removeprefix("benchmarks.")
 
 
 def commands():
@@ -58,7 +66,7 @@ def commands():
 def made(page, command):
     """Run a study, anew unless it was begun with the same sources."""
     name = f"{page}.md"
-    if not is_begun(name):
+    if not is_begun(name, study(command)):
         mark_begun(name)
         command = [*command, "--fresh"]
     print(f"{page}: python -m {' '.join(command)}", flush=True)

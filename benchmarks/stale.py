@@ -15,52 +15,14 @@ import re
 import subprocess
 import sys
 
-from benchmarks._study import RESULTS, ROOT
+from benchmarks._sources import ROOT, estimators_named_in, with_changes
+from benchmarks._study import RESULTS
 
 RECORD = RESULTS / "defaults.json"
 """Page -> its commit, the defaults at that time and, if they changed, a notice."""
 
 COMMAND = re.compile(r"^Command: `python -m benchmarks\.([\w.]+)", re.MULTILINE)
-KINDS = ("Classifier", "Regressor")
 OFF = ("None", "False", "0", "0.0", "()")
-
-
-def text_of(study):
-    """Source of a study and of the modules from which it imports."""
-    texts, waiting = {}, [study]
-    for name in waiting:
-        path = ROOT / "benchmarks" / f"{name.replace('.', '/')}.py"
-        texts[name] = path.read_text(encoding="utf-8")
-        # Names with a leading underscore are common to all studies.
-        taken = re.findall(r"from benchmarks\.([a-z][\w.]*) import (\w+)", texts[name])
-        for folder, first in taken:
-            file = folder if "." in folder else f"{folder}.{first}"
-            waiting += [file] * (file not in waiting)
-    return "\n".join(texts.values())
-
-
-def stem(name):
-    """An estimator's name without its kind."""
-    for kind in KINDS:
-        name = name.removesuffix(kind)
-    return name
-
-
-def estimators_named_in(study):
-    """Public estimators that a study names, in full, without kind or by method."""
-    import clearwood
-    from clearwood.simplifiers import METHODS
-
-    text = text_of(study)
-    words = {stem(word) for word in re.findall(r"\w+", text)}
-    words |= {METHODS[w] for w in re.findall(r'method="(\w+)"', text) if w in METHODS}
-    if re.search(r"\bcw\.compare\(", text):
-        words |= set(METHODS.values())
-    return [
-        name
-        for name in clearwood.__all__
-        if hasattr(getattr(clearwood, name), "get_params") and stem(name) in words
-    ]
 
 
 def defaults_of(names):
@@ -165,12 +127,6 @@ def current_commit():
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return found.strip() + with_changes()
-
-
-def with_changes():
-    """A text if the sources differ from those of the last commit."""
-    git = ["git", "-C", str(ROOT), "status", "--porcelain", "src"]
-    return ", with changes" * bool(subprocess.check_output(git))
 
 
 def mark(reason):

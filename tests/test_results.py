@@ -1,13 +1,16 @@
 """Pages of results say at which commit they were made, and are true of today."""
 
 import subprocess
+import sys
 
 import pytest
 from tests.wording import same_text
 
-from benchmarks import _study, make_results, stale
+from benchmarks import _sources, _study, make_results, stale
 from benchmarks.papers import cells
 from benchmarks.papers import page as papers
+
+STUDY = "circuits.missing"
 
 
 def test_pages_were_made_with_the_defaults_of_today_or_say_that_they_are_older():
@@ -32,46 +35,56 @@ def test_another_default_is_seen():
 
 
 def test_studies_name_what_they_use():
-    named = stale.estimators_named_in("few_rules.run")
+    named = _sources.estimators_named_in("few_rules.run")
     assert {"RuleListClassifier", "FABRulesRegressor"} <= set(named)
     assert "MetaTreeClassifier" not in named
-    assert "FABRulesRegressor" in stale.estimators_named_in("readers.rules")
+    assert "FABRulesRegressor" in _sources.estimators_named_in("readers.rules")
 
 
 def test_rows_are_continued_with_the_sources_they_were_begun_with(
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(_study, "BEGUN", tmp_path / "begun.json")
-    assert not _study.is_begun("some.csv")
+    assert not _study.is_begun("some.csv", STUDY)
     _study.mark_begun("some.csv")
-    assert _study.is_begun("some.csv") and not _study.is_begun("other.csv")
-    monkeypatch.setattr(_study, "source_tree", lambda: "of another day")
-    assert not _study.is_begun("some.csv")
+    assert _study.is_begun("some.csv", STUDY) and not _study.is_begun(
+        "other.csv", STUDY
+    )
+    for module in (_sources, _study):
+        monkeypatch.setattr(module, "source_tree", lambda: "of another day")
+    assert not _study.is_begun("some.csv", STUDY)
     _study.mark_begun("other.csv")
-    assert _study.is_begun("other.csv") and not _study.is_begun("some.csv")
+    assert _study.is_begun("other.csv", STUDY) and not _study.is_begun(
+        "some.csv", STUDY
+    )
 
 
-@pytest.mark.skipif(_study.source_tree() == "unknown", reason="not a Git checkout")
+@pytest.mark.skipif(_sources.source_tree() == "unknown", reason="not a Git checkout")
 def test_pages_of_unknown_commits_are_older(monkeypatch):
-    page = next(iter(make_results.commands()))
+    page, command = next(iter(make_results.commands().items()))
     for commit, older in (("not one", True), ("HEAD", False)):
         record = {page: {"commit": commit}}
         monkeypatch.setattr(stale, "recorded", lambda record=record: record)
-        monkeypatch.setattr(stale, "with_changes", lambda: "")
-        assert make_results.is_older(page) == older
+        monkeypatch.setattr(_sources, "with_changes", lambda: "")
+        assert make_results.is_older(page, command) == older
 
 
 @pytest.mark.parametrize(
     ("file", "text", "same"),
     [
-        ("one.py", '"""Other words."""\nx = 1  # and a comment\n', True),
-        ("one.py", '"""Words."""\nx = 2\n', False),
-        ("one.py", '"""Words."""\nx = "Words."\n', False),
-        ("new.py", "", False),
-        ("one.hpp", "int x = 1;  // a comment", False),
+        ("rules/one.py", '"""Other words."""\nx = 1  # and a comment\n', True),
+        ("rules/one.py", '"""Words."""\nx = 2\n', False),
+        ("rules/one.py", '"""Words."""\nx = "Words."\n', False),
+        ("rules/new.py", "", False),
+        ("rules/one.hpp", "int x = 1;  // a comment", False),
+        ("cli/one.py", "x = 2\n", True),
+        ("cli.py", "x = 2\n", True),
+        ("rules.py", "x = 2\n", False),
     ],
 )
-def test_sources_differ_by_their_code(tmp_path, monkeypatch, file, text, same):
+def test_sources_differ_by_the_code_that_a_study_uses(
+    tmp_path, monkeypatch, file, text, same
+):
     def git(*words):
         me = ["-c", "user.name=x", "-c", "user.email=x"]
         command = ["git", "-C", str(tmp_path), *me, *words]
@@ -82,16 +95,46 @@ def test_sources_differ_by_their_code(tmp_path, monkeypatch, file, text, same):
         git("commit", "--quiet", "--allow-empty", "-m", "x")
         return git("rev-parse", "HEAD:src").strip()
 
-    monkeypatch.setattr(_study, "ROOT", tmp_path)
+    monkeypatch.setattr(_sources, "ROOT", tmp_path)
+    monkeypatch.setattr(_sources, "packages_of", lambda study: {"rules"})
     git("init", "--quiet")
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "one.py").write_text('"""Words."""\nx = 1\n')
-    (tmp_path / "src" / "one.hpp").write_text("int x = 1;")
+    for package in ("rules", "cli"):
+        folder = tmp_path / "src" / "clearwood" / package
+        folder.mkdir(parents=True)
+        (folder / "one.py").write_text('"""Words."""\nx = 1\n')
+        (folder / "one.hpp").write_text("int x = 1;")
     before = commit()
-    (tmp_path / "src" / file).write_text(text)
-    monkeypatch.setattr(_study, "source_tree", commit)
-    assert _study.is_of_today(before) == same
-    assert not _study.is_of_today(f"{before} with changes")
+    (tmp_path / "src" / "clearwood" / file).write_text(text)
+    monkeypatch.setattr(_sources, "source_tree", commit)
+    assert _sources.is_of_today(before, STUDY) == same
+    assert not _sources.is_of_today(f"{before} with changes", STUDY)
+
+
+def test_packages_of_a_study_are_those_it_names_and_what_they_import():
+    assert {"search", "comparison"} <= _sources.packages_of("few_rules.run")
+    assert "comparison" in _sources.packages_of("compare.run")
+    assert "cli" not in _sources.packages_of("few_rules.run")
+    # It reads the sources, starts processes, or takes its cases from tests.
+    for study in ("mutations", "first_calls", "engines"):
+        assert _sources.packages_of(study) is None
+
+
+def test_what_a_study_loads_are_packages_that_it_may_use():
+    code = f"""
+import sys
+import numpy as np
+import benchmarks.{STUDY}
+import clearwood as cw
+
+X = np.random.default_rng(0).integers(0, 2, size=(40, 3))
+spn = cw.MiniSPN(random_state=0).fit(X)
+spn.score(X), cw.SPNImputer(spn).fit_transform(X)
+print(*{{name.split(".")[1] for name in sys.modules if name[:10] == "clearwood."}})
+"""
+    run = [sys.executable, "-c", code]
+    loaded = subprocess.check_output(run, cwd=_sources.ROOT, text=True, timeout=120)
+    loaded = set(loaded.split()) - {"_kernels"}
+    assert "circuits" in loaded and loaded <= _sources.packages_of(STUDY)
 
 
 def test_numbers_beside_those_of_the_papers_are_from_the_results_of_today():
