@@ -1,6 +1,9 @@
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
+import xgboost
 from click.testing import CliRunner
 from tests.wording import same_lines, same_text
 
@@ -49,6 +52,22 @@ def test_without_a_target_there_is_an_overview(path):
     result = run(path)
     assert result.exit_code == 0, result.stderr
     assert "Models on" not in result.stdout and "dose" in result.stdout
+
+
+def test_a_model_file_may_have_been_trained_on_the_rows(tmp_path):
+    dose = np.random.default_rng(0).normal(size=80).round(2)
+    ill = np.arange(80) % 2
+    model = xgboost.XGBClassifier(n_estimators=50, n_jobs=1, min_child_weight=0)
+    model.fit(pd.DataFrame({"dose": dose}), ill).save_model(tmp_path / "model.ubj")
+    pd.DataFrame({"dose": dose, "ill": ill}).to_csv(tmp_path / "rows.csv", index=False)
+    asked = [tmp_path / "rows.csv", "--target", "ill", "--seconds", 0.01]
+    stated = "--held-out-from", "model"
+    given = [*asked, "--model", tmp_path / "model.ubj"]
+    by_default, held_out = run(*given).stdout, run(*given, *stated).stdout
+    assert "your model (perhaps on training rows)" in by_default
+    assert "Also better" not in by_default
+    assert "(perhaps" not in held_out and "Also better" in held_out
+    assert run(*asked, *stated).exit_code == 2
 
 
 def test_an_unknown_target_is_refused(path):

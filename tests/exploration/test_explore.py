@@ -13,6 +13,7 @@ from tests.wording import refuses, same_lines, same_text
 import clearwood as cw
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.exploration import contest
+from clearwood.exploration.section import section
 
 SHORT = {"seconds": 0.01, "random_state": 0}
 """The gradient boosting and one readable model only."""
@@ -77,6 +78,26 @@ def test_its_best_model_predicts_new_rows_as_they_come(found):
     assert np.mean(found.best.predict(read) == loans(50, seed=1)["default"]) > 0.6
 
 
+def test_rules_of_all_sizes_name_the_target(found):
+    rules = [e.fitted.rules_ for e in found.entries if e.contender.parts == "literals"]
+    assert rules
+    assert {one.target for one in rules} == {"default"}
+
+
+def test_its_page_shows_coefficients_of_dates_per_day(found):
+    linear = [e for e in found.entries if e.contender.parts in ("", "terms")]
+    best = replace(found, entries=linear)
+    (output,) = section(best)["coefficients"]["outputs"]
+    line = next(line for line in output["lines"] if line["name"] == "since")
+    terms = best.best.terms_
+    term = terms.names.index("since")
+    change = best.best.coef_[0, term] / terms.unit[term]
+    assert line["unit"] == "per day" and line["step"].endswith(" days")
+    assert float(line["odds"][2:]) - 1 == pytest.approx(np.expm1(change), rel=0.1)
+    others = [one for one in output["lines"] if one["name"] == "rate"]
+    assert [one["unit"] for one in others] == ["per unit"]
+
+
 def test_its_page_has_all_parts(found, tmp_path):
     path = tmp_path / "page.html"
     cw.report(found, path)
@@ -92,19 +113,29 @@ def test_the_same_seed_gives_the_same_result():
     np.testing.assert_array_equal(*losses)
 
 
-@pytest.mark.parametrize("fitted", [True, False])
-def test_a_model_of_ones_own_is_a_row_of_the_table(fitted):
+@pytest.mark.parametrize("kind", ["unfitted", "fitted", "held out"])
+def test_a_model_of_ones_own_is_a_row_of_the_table(kind):
     table = loans()
     X, y = table[["age", "city"]].fillna("none"), table["default"]
     encoder = OneHotEncoder(handle_unknown="ignore")
     model = make_pipeline(encoder, RandomForestClassifier(5, random_state=0))
     table = X.assign(default=y)
-    found = cw.explore(table, "default", model.fit(X, y) if fitted else model, **SHORT)
-    mine = next(e for e in found.entries if e.contender.name == "your model")
-    if fitted:
-        np.testing.assert_allclose(mine.predicted, model.predict_proba(X))
-    else:
+    if kind != "unfitted":
+        model.fit(X, y)
+    given = SHORT | {"held_out_from": "model" if kind == "held out" else None}
+    found = cw.explore(table, "default", model, **given)
+    mine = next(e for e in found.entries if "your model" in e.contender.name)
+    if kind == "unfitted":
         assert mine.scores.accuracy < 0.95
+    else:
+        np.testing.assert_allclose(mine.predicted, model.predict_proba(X))
+    # Only the user knows whether a fitted model was trained on the rows.
+    is_unknown = kind == "fitted"
+    assert ("training rows" in mine.contender.name) == is_unknown
+    caveats = " ".join(found.caveats())
+    assert ("optimistic" in caveats) == is_unknown
+    assert ("Also better" in caveats) == (kind == "held out")
+    assert ("held_out_from" in found.lines[1]) == (kind == "held out")
 
 
 def test_values_and_their_rmse():
@@ -166,6 +197,9 @@ def test_a_column_known_in_two_rows_is_set_aside():
 def test_what_is_asked_wrongly_is_refused():
     with refuses(InputError):
         cw.explore(loans(), "age_")
+    for given in ({"held_out_from": "rules", "model": len}, {"held_out_from": "model"}):
+        with refuses(InputError):
+            cw.explore(loans(), "default", **given)
     for seconds in (0, "9"):
         with refuses(InputError):
             cw.explore(loans(), "default", seconds=seconds)

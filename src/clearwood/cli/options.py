@@ -212,6 +212,14 @@ n_draws = option(
 )
 
 
+def held_out_from(*values: str) -> click.Option:
+    """Option of what the rows of DATA were held out from."""
+    both = "the fit of the rules, or also from "
+    help = "State that the rows of DATA were held out from {}the training of the model."
+    help = help.format(both if "rules" in values else "")
+    return option("--held-out-from", click.Choice(values), help)
+
+
 def min_samples_leaf(default: int | None = None) -> click.Option:
     """Option of the least number of rows."""
     help = "Minimum number of rows of a leaf, or rule"

@@ -47,12 +47,15 @@ class Contender(NamedTuple):
         What its size counts; empty if it cannot be printed in full.
     sizes : tuple of int
         Maximum numbers of rules: one fit gives rules of all sizes.
+    is_held_out : bool
+        Whether no row that it is scored on took part in its fit.
     """
 
     name: str
     fit: Callable[[Any, np.ndarray, Any, int], Any]
     parts: str = ""
     sizes: tuple[int, ...] = ()
+    is_held_out: bool = True
 
     @property
     def title(self) -> str:
@@ -63,7 +66,8 @@ class Contender(NamedTuple):
         """The fitted model in each size, with few enough literals."""
         if not self.sizes:
             return [fitted]
-        short = [rules for rules in fitted.path_ if rules.n_literals <= MOST_PARTS]
+        named = [rules.with_target(fitted.rules_.target) for rules in fitted.path_]
+        short = [rules for rules in named if rules.n_literals <= MOST_PARTS]
         return [
             _with_rules(fitted, [r for r in short if r.n_rules <= size][-1])
             for size in self.sizes

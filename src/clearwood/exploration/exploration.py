@@ -182,6 +182,7 @@ class Exploration(Result):
             if not entry.contender.parts
             and entry.fitted is not None
             and entry.contender.name != BOOSTING
+            and entry.contender.is_held_out
             and _difference(chosen, entry)["is_clear"]
         ]
         return sentences(
@@ -197,6 +198,7 @@ class Exploration(Result):
             gain_over_boosting=_difference(by_name.get(BOOSTING, chosen), chosen),
             gain_over_constant=_difference(by_name["constant"], chosen),
             others=others,
+            all_held_out=all(entry.contender.is_held_out for entry in self.entries),
             target=printable(self.target),
             n_rows=len(self.data.y),
             few=FEW_ROWS,

@@ -49,6 +49,7 @@ def explore(
     model: Any = None,
     seconds: float = 30.0,
     *,
+    held_out_from: str | None = None,
     random_state: Any = None,
     verbose: bool = False,
 ) -> Exploration:
@@ -70,12 +71,15 @@ def explore(
     target : str, optional
         Column to predict; without it there are no models.
     model : estimator, callable or path, optional
-        A model that you have, scored next to the others on the same rows. If it is
-        fitted, it may have been fitted to them; an unfitted one is fitted in each fold.
-        It receives the columns as they are in ``frame``.
+        A model that you have, scored next to the others on the same rows. An unfitted
+        one is fitted in each fold; the scores of a fitted one are labelled as
+        optimistic unless ``held_out_from`` is given. It receives the columns as they
+        are in ``frame``.
     seconds : float, default=30.0
         Time for all: a model that would take longer is left out. The gradient boosting
         and one readable model are always fitted.
+    held_out_from : {"model"}, optional
+        State that the rows were held out from the training of the fitted ``model``.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
     verbose : bool, default=False
@@ -88,7 +92,7 @@ def explore(
     Raises
     ------
     InputError
-        The table cannot be read, or has no such column.
+        The table cannot be read, or has no such column; or a parameter is not valid.
 
     See Also
     --------
@@ -108,6 +112,11 @@ def explore(
     'linear model'
     """
     ends = time.monotonic() + _checked(seconds)
+    if held_out_from not in (None, "model") or (held_out_from and model is None):
+        raise InputError(
+            f"held_out_from is {held_out_from!r}; expected None, or 'model' together "
+            "with a fitted model that was not trained on these rows."
+        )
     raw = read_any(frame)
     if target is not None and target not in raw:
         raise InputError(f"The table has no column {target!r}; it has {list(raw)}.")
@@ -128,14 +137,14 @@ def explore(
         else:
             models = contenders(labelled.task)
             if model is not None:
-                own = _on_raw_rows(model, raw.drop(columns=target), labelled.task)
-                models.insert(1, Contender("your model", own))
+                rows = raw.drop(columns=target)
+                models.insert(1, _own(model, rows, labelled.task, held_out_from))
             data = Task.from_labelled(labelled, target, seed)
             entries, notes = fit_all(data, models, seed, ends, verbose)
             found["notes"] += notes
             found |= {"task": labelled.task, "reason": labelled.reason}
             found |= {"data": data, "entries": entries}
-    lines = _lines(frame, target, model, seconds, seed)
+    lines = _lines(frame, target, model, seconds, held_out_from, seed)
     return Exploration(**found | {"lines": lines, "notes": tuple(found["notes"])})
 
 
@@ -215,8 +224,13 @@ class _OnRawRows:
         return np.asarray(self.model.predict_proba(self.raw.loc[X.index]))
 
 
-def _on_raw_rows(model: Any, raw: pd.DataFrame, task: str) -> Any:
+def _own(
+    model: Any, raw: pd.DataFrame, task: str, held_out_from: str | None
+) -> Contender:
+    """A model of the user, who alone knows what a fitted one was trained on."""
     given = as_given(model)
+    is_held_out = held_out_from == "model" or needs_fit(given)
+    name = "your model" if is_held_out else "your model (perhaps on training rows)"
 
     def fit(X: pd.DataFrame, y: pd.Series, *_: Any) -> _OnRawRows:
         rows, fitted = raw.loc[X.index], given
@@ -226,7 +240,7 @@ def _on_raw_rows(model: Any, raw: pd.DataFrame, task: str) -> Any:
             fitted = wrap_model(fitted, rows, y, task)
         return _OnRawRows(fitted, raw)
 
-    return fit
+    return Contender(name, fit, is_held_out=is_held_out)
 
 
 def _clusters(read: pd.DataFrame, seed: int, notes: list[str]) -> dict[str, Any]:
@@ -248,7 +262,12 @@ def _clusters(read: pd.DataFrame, seed: int, notes: list[str]) -> dict[str, Any]
 
 
 def _lines(
-    frame: Any, target: str | None, model: Any, seconds: float, seed: int
+    frame: Any,
+    target: str | None,
+    model: Any,
+    seconds: float,
+    held_out_from: str | None,
+    seed: int,
 ) -> tuple[str, ...]:
     """Python code, and the command, that repeat the exploration."""
     is_path = isinstance(frame, str | PathLike)
@@ -256,6 +275,7 @@ def _lines(
     given += [f"target={target!r}"] if target is not None else []
     given += ["model=model"] if model is not None else []
     given += [f"seconds={seconds:g}"] if seconds != 30 else []
+    given += [f"held_out_from={held_out_from!r}"] if held_out_from else []
     lines = [
         "import clearwood as cw",
         f"found = cw.explore({', '.join(given)}, random_state={seed})",

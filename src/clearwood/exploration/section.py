@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from clearwood._html.disclosure import MIN_ROWS, OfRows, single_rows
 from clearwood._words.labels import printable
+from clearwood._words.numbers import rounded_text
 from clearwood.circuits.reading.section import improbable_columns
 from clearwood.circuits.reading.section import section as summarize_circuit
+from clearwood.columns.dates import TIMED
 from clearwood.exceptions import InputError
 from clearwood.exploration.contest import N_FOLDS
 from clearwood.exploration.exploration import (
@@ -42,6 +45,7 @@ def section(result: Exploration, X: Any = None, y: Any = None) -> dict[str, Any]
     rules = coefficients = None
     if best is not None and best.contender.parts == "terms":
         coefficients = summarize_coefficients(best.fitted)
+        _add_days(coefficients["outputs"], best.fitted)
     elif best is not None:
         rules = summarize_rules(best.fitted.rules_)
     density = result.density
@@ -70,6 +74,21 @@ def section(result: Exploration, X: Any = None, y: Any = None) -> dict[str, Any]
         "circuit": circuit,
         "clusters": section_of(density) if density is not None else None,
     }
+
+
+def _add_days(outputs: list[dict[str, Any]], fitted: Any) -> None:
+    """Coefficients of dates and durations: per day, with odds that differ from 1."""
+    terms = fitted.terms_
+    for output, coef in zip(outputs, fitted.coef_ / terms.unit):
+        lines = {line["name"]: line for line in output["lines"]}
+        for name, feature, change in zip(terms.names, terms.feature, coef):
+            line = lines.get(printable(name), {})
+            # Only terms of values have a step.
+            if line.get("step") and terms.features.info[feature].kind in TIMED:
+                line["unit"] = "per day"
+                line["step"] += " days"
+                if line["odds"]:
+                    line["odds"] = f"× {rounded_text(math.exp(change), abs(change))}"
 
 
 def _columns(result: Exploration) -> list[list[Any]]:

@@ -21,6 +21,7 @@ from clearwood.cli.errors import INTERRUPTED, plain_warnings
         shared.FILE,
         "Model file, scored next to the models on the same rows.",
     ),
+    shared.held_out_from("model"),
     shared.option(
         "--seconds",
         click.FloatRange(min=0, min_open=True),
@@ -44,12 +45,14 @@ def explore(args: Any) -> Answer:
     """
     from clearwood.exploration import explore as explore_table
 
+    shared.only_for("--model", args.model, "held_out_from")
     with plain_warnings(args.log, ends=False) as caught:
         found = explore_table(
             args.data,
             args.target,
             args.model,
             args.seconds,
+            held_out_from=args.held_out_from,
             random_state=args.random_state,
             verbose=args.progress,
         )

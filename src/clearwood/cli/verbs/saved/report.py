@@ -22,12 +22,7 @@ from clearwood.cli.inputs import NewRows, numbered_row, read_new_rows, read_save
     *estimates.TREATED,
     shared.model,
     shared.classes,
-    shared.option(
-        "--held-out-from",
-        click.Choice(["rules", "model"]),
-        "State that the rows of DATA were held out from the fit of the rules, or also "
-        "from the training of the model.",
-    ),
+    shared.held_out_from("rules", "model"),
     shared.pos_label,
     shared.threshold,
     shared.row,

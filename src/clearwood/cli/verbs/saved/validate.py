@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from clearwood.cli import options as shared
 from clearwood.cli.command import Answer, command
 from clearwood.cli.inputs import read_new_rows, read_saved
@@ -29,11 +27,7 @@ from clearwood.cli.inputs import read_new_rows, read_saved
     shared.true_target,
     shared.model,
     shared.classes,
-    shared.option(
-        "--held-out-from",
-        click.Choice(["rules", "model"]),
-        "For which the rows of DATA were held out, as in `report`.",
-    ),
+    shared.held_out_from("rules", "model"),
     shared.pos_label,
     shared.threshold,
     shared.option("--title", shared.TEXT, "Title of the document."),
