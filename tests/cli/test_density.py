@@ -111,9 +111,10 @@ def test_rows_are_named(path, tmp_path):
     table["id"] = [f"c{i}" for i in range(len(table))]
     named = tmp_path / "named.csv"
     table.to_csv(named, index=False)
-    asked = ("--quiet", "--id", "id", "--out", out, "--report", page)
+    asked = ("--id", "id", "--out", out, "--report", page)
     result = run(named, *asked, "--show-rows")
     assert result.exit_code == 0, result.stderr
+    assert "warning" not in result.stderr
     found = json.loads(out.read_text())
     first = found["surprising"][0]
     assert list(first)[0] == "id" and first["id"] == f"c{int(first['row']) - 1}"

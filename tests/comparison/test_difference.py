@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost
 from scipy.stats import binomtest
 from sklearn.tree import DecisionTreeClassifier
 from tests.cli.test_cli import failed, run
@@ -158,20 +159,56 @@ def test_an_empty_table_is_refused(frame):
 
 
 def test_the_command(frame, tmp_path):
+    days = pd.Timestamp("2023-01-01") + pd.to_timedelta(np.arange(400) % 90, "D")
+    frame = frame.assign(day=days)
     labelled = frame.assign(state=NEW.predict(frame))
-    labelled.to_csv(tmp_path / "data.csv", index=False)
+    identified = labelled.assign(id=[f"P{i}" for i in range(400)])
+    identified.to_csv(tmp_path / "data.csv", index=False)
     OLD.save(tmp_path / "old.json")
     NEW.save(tmp_path / "new.json")
     files = [tmp_path / name for name in ("old.json", "new.json", "data.csv")]
     asked = ["--target", "state", "--by", "site", "--random-state", "3", "--json"]
-    told = json.loads(run("difference", *files, *asked).stdout)
+    # As a column of text for training.
+    assert failed(run("difference", *files, *asked), "--drop id")
+    told = json.loads(run("difference", *files, *asked, "--drop", "id").stdout)
     y = labelled["state"]
     own = cw.difference(OLD, NEW, frame, y, by="site", random_state=3)
     pd.testing.assert_frame_equal(
         pd.DataFrame(told["differences"]), own.to_frame(), rtol=1e-6, check_dtype=False
     )
-    assert cw.RuleSet.from_json(json.dumps(told["rules"])) == own.rules
-    assert failed(run("difference", *files, "--target", "x"), "'x'")
+    rules = cw.RuleSet.from_json(json.dumps(told["rules"]))
+    assert rules == own.rules
+    kinds = dict(zip(rules.features.names, (i.kind for i in rules.features.info)))
+    assert kinds["day"] == "date"
+    assert failed(run("difference", *files, "--target", "x", "--drop", "id"), "'x'")
+    classes = ["--drop", "id", "--classes", "well,ill"]
+    assert run("difference", *files, *classes).exit_code == 2
+
+
+def test_the_command_names_classes(frame, tmp_path):
+    X = frame[["dose"]]
+    ill = frame["dose"] > 0.5
+    for name, n_trees in (("old.ubj", 1), ("new.ubj", 3)):
+        model = xgboost.XGBClassifier(n_estimators=n_trees, n_jobs=1)
+        model.fit(X, ill ^ (np.arange(400) % 7 == n_trees)).save_model(tmp_path / name)
+    table = X.assign(state=np.where(ill, "yes", "no"))
+    table.to_csv(tmp_path / "data.csv", index=False)
+    files = [tmp_path / name for name in ("old.ubj", "new.ubj", "data.csv")]
+    command = ["difference", *files, "--target", "state", "--json"]
+    assert failed(run(*command), "No label of y")
+    found = json.loads(run(*command, "--classes", "no,yes").stdout)
+    errors = {r["what"]: r["value"] for r in found["differences"]}
+    own = xgboost.XGBClassifier()
+    own.load_model(files[0])
+    assert errors["error, old"] == pytest.approx((own.predict(X) != ill).mean())
+    OLD.save(tmp_path / "rules.json")
+    table = frame.assign(state=OLD.predict(frame))
+    table.to_csv(tmp_path / "data.csv", index=False)
+    command[1] = tmp_path / "rules.json"
+    assert failed(run(*command), "no class in common")
+    mixed = json.loads(run(*command, "--classes", "well,ill").stdout)
+    errors = {r["what"]: r["value"] for r in mixed["differences"]}
+    assert errors["error, old"] == 0 and errors["error, new"] < 0.3
 
 
 def test_the_page_shows_what_is_printed(frame, tmp_path):

@@ -32,6 +32,7 @@ def read_frame(args: Any, labels: Collection[str] = ()) -> Any:
         args.data,
         drop=args.drop,
         categories=[*args.categories, *labels],
+        as_read=[getattr(args, "id_column", None)],
         form=csv_form(args),
     )
     return with_column_info(frame, args.column_info)
@@ -165,11 +166,12 @@ def read_model_and_table(args: Any) -> tuple[Any, Any]:
     table = _with_groups(split_target(frame, args.target, ensemble.task), args)
     if args.classes:
         # As in the table: 1 where its labels are numbers, "1" where they are text.
-        ensemble = _with_classes(ensemble, args.classes, set(table.y.tolist()))
+        ensemble = with_classes(ensemble, args.classes, set(table.y.tolist()))
     return ensemble, table
 
 
-def _with_classes(ensemble: Any, names: list[str], labels: Collection[Any]) -> Any:
+def with_classes(ensemble: Any, names: list[str], labels: Collection[Any]) -> Any:
+    """Ensemble with the classes of ``--classes``, typed as these labels."""
     written = {str(label): label for label in labels}
     return ensemble.with_classes([written.get(name, name) for name in names])
 
@@ -324,7 +326,7 @@ def _read_model_of(rules: Any, args: Any) -> Any:
     labels = [] if model.classes is None else list(model.classes)
     theirs = list(rules.classes)
     if args.classes:
-        return _with_classes(model, args.classes, theirs)
+        return with_classes(model, args.classes, theirs)
     if set(labels) == set(theirs) or len(labels) != len(theirs):
         return model
     args.log(

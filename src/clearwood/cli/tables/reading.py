@@ -31,6 +31,7 @@ def read_table(
     *,
     drop: Sequence[str] = (),
     categories: Sequence[str] = (),
+    as_read: Sequence[str | None] = (),
     form: CsvForm = DETECTED,
 ) -> pd.DataFrame:
     """Read a Parquet file (``.parquet``, ``.pq``) or, else, a CSV file.
@@ -42,6 +43,8 @@ def read_table(
         Columns to leave out.
     categories : sequence of str, default=()
         Categorical columns, also if all their values look like numbers.
+    as_read : sequence of (str or None), default=()
+        Columns that are not learned from, whose types are not inferred.
     form : CsvForm
         Format of CSV.
 
@@ -52,6 +55,17 @@ def read_table(
     """
     file = None if is_parquet(path) else CsvFile.from_path(path, form)
     frame = read_parquet(path, form) if file is None else file.read(categories)
+    frame = _without(frame, drop, categories)
+    if file is not None:
+        others = frame.columns.difference([*categories, *as_read], sort=False)
+        frame = _with_types(frame, others, file)
+    return frame.astype(dict.fromkeys(categories, "category"))
+
+
+def _without(
+    frame: pd.DataFrame, drop: Sequence[str], categories: Sequence[str]
+) -> pd.DataFrame:
+    """Table without some columns, which it must have, and those of categories, too."""
     for option, names in (("--drop", drop), ("--categories", categories)):
         unknown = [name for name in names if name not in frame.columns]
         if unknown:
@@ -59,17 +73,21 @@ def read_table(
                 f"{option} contains {unknown}, not columns of the table; it has "
                 f"{list(frame.columns)}."
             )
-    frame = frame.drop(columns=list(drop))
-    if file is not None:
-        others = frame.columns.difference(categories, sort=False)
-        for name in others:
-            frame[name] = infer_type(frame[name], file)
-        warn_of_missing_words(frame[others])
-        for name, values in _exact(frame, others, file).items():
-            # Distinct values that become equal are rejected by the learner.
-            if values.nunique() > frame[name].nunique():
-                frame[name] = values
-    return frame.astype(dict.fromkeys(categories, "category"))
+    return frame.drop(columns=list(drop))
+
+
+def _with_types(
+    frame: pd.DataFrame, names: Sequence[str], file: CsvFile
+) -> pd.DataFrame:
+    """Table with the types of some columns inferred from their cells."""
+    for name in names:
+        frame[name] = infer_type(frame[name], file)
+    warn_of_missing_words(frame[names])
+    for name, values in _exact(frame, names, file).items():
+        # Distinct values that become equal are rejected by the learner.
+        if values.nunique() > frame[name].nunique():
+            frame[name] = values
+    return frame
 
 
 def read_table_of(
@@ -80,6 +98,8 @@ def read_table_of(
     target: str | None = None,
     task: str = "classification",
     form: CsvForm = DETECTED,
+    drop: Sequence[str] = (),
+    categories: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Read a file with the column types of a model or its rules.
 
@@ -99,11 +119,18 @@ def read_table_of(
         Whether the target must be numeric.
     form : CsvForm
         Format of CSV.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    categories : sequence of str, optional
+        Those among the columns that are not features, whose types are then inferred as
+        by :func:`read_table`; by default they are left as they are.
     """
-    if is_parquet(path):
-        return read_parquet(path, form)
-    file = CsvFile.from_path(path, form)
-    frame = file.read()
+    named = categories or ()
+    file = None if is_parquet(path) else CsvFile.from_path(path, form)
+    frame = read_parquet(path, form) if file is None else file.read(named)
+    frame = _without(frame, drop, named)
+    if file is None:
+        return frame
     table = frame.drop(columns=target or [], errors="ignore")
     names = features.as_in(table, required).names
     doubtful = []
@@ -121,7 +148,10 @@ def read_table_of(
         frame[target] = to_numbers(frame[target], file, only=task == "regression")
     texts = file.read([name for name, _, _ in doubtful]) if doubtful else frame
     others = frame.columns.difference([*names, target], sort=False)
-    frame = frame.assign(**_exact(frame, others, file))
+    if categories is None:
+        frame = frame.assign(**_exact(frame, others, file))
+    else:
+        frame = _with_types(frame, others.difference(named, sort=False), file)
     for name, labels, how in doubtful:
         space = FeatureSpace((name,), (labels,), lookup=(how,))
         values = parse_cells(texts[name])

@@ -9,7 +9,12 @@ import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.command import Answer, command
-from clearwood.cli.inputs import read_saved, read_table_for
+from clearwood.cli.inputs import (
+    read_saved,
+    read_table_for,
+    with_classes,
+    with_column_info,
+)
 from clearwood.exceptions import InputError
 
 
@@ -19,9 +24,10 @@ from clearwood.exceptions import InputError
     click.Argument(["new"], type=shared.FILE),
     shared.data,
     shared.option("--target", shared.TEXT, "Column of DATA with the true values."),
+    shared.classes,
     shared.option("--by", shared.TEXT, "Column of DATA: differences by its groups."),
     shared.option("--max-rules", shared.FROM_1, "Maximum number of rules.", 5),
-    *shared.CELLS,
+    *shared.TABLE,
     shared.random_state,
     shared.report,
     shared.as_json,
@@ -32,13 +38,12 @@ def difference(args: Any) -> Answer:
 
     Prints the share of rows with another prediction, rules for these rows, and with
     --target the errors of both. Models are files of ensembles, or rules and estimators
-    saved by Clearwood.
+    saved by Clearwood. The rules may use all columns of DATA.
     """
     from clearwood.comparison.difference import difference as compare_models
 
     old, new = (_model(path) for path in (args.old, args.new))
-    frame = read_table_for(new, args, target=args.target, task=new.task)
-    y = None
+    frame, y = _read(old, new, args), None
     if args.target is not None:
         if args.target not in frame:
             raise InputError(
@@ -46,6 +51,8 @@ def difference(args: Any) -> Answer:
                 f"has {list(frame.columns)}."
             )
         y, frame = frame[args.target], frame.drop(columns=args.target)
+    if args.classes:
+        old, new = _named(old, new, [] if y is None else y.tolist(), args.classes)
     found = compare_models(
         old,
         new,
@@ -61,6 +68,43 @@ def difference(args: Any) -> Answer:
         "rules": None if found.rules is None else json.loads(found.rules.to_json()),
     }
     return Answer(summary, lambda: found, found)
+
+
+def _read(old: Any, new: Any, args: Any) -> Any:
+    """Table with the column types of the new model; other columns as for training."""
+    from clearwood.cli.train import READS_TEXT, prepare
+
+    frame = read_table_for(
+        new,
+        args,
+        target=args.target,
+        task=new.task,
+        drop=args.drop,
+        categories=args.categories,
+    )
+    others = X = frame.drop(columns=args.target or [], errors="ignore")
+    for model in (old, new):
+        used = getattr(model, "used_features", None)
+        names = model.features.as_in(X, used).names
+        others = others.drop(columns=list(names), errors="ignore")
+    # Rules may use the others, too, which must be such as an ensemble could use.
+    frame = frame.assign(**prepare(others, READS_TEXT))
+    return with_column_info(frame, args.column_info)
+
+
+def _named(old: Any, new: Any, labels: list[Any], names: list[str]) -> list[Any]:
+    """Both models, of which the ensembles get the classes of ``--classes``."""
+    from clearwood.ensembles import TreeEnsemble
+
+    models = [old, new]
+    if not any(isinstance(one, TreeEnsemble) for one in models):
+        raise click.UsageError("--classes is for a model file.")
+    theirs = [one.classes for one in models if not isinstance(one, TreeEnsemble)]
+    known = {*labels, *(label for classes in theirs for label in classes)}
+    return [
+        with_classes(one, names, known) if isinstance(one, TreeEnsemble) else one
+        for one in models
+    ]
 
 
 def _model(path: str) -> Any:
