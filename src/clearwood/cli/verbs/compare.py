@@ -60,7 +60,7 @@ from clearwood.simplifiers import METHODS
     ),
     shared.random_state,
     shared.n_jobs("Processes"),
-    shared.out(f"the selected {shared.RULES}"),
+    shared.out("the selected rules as JSON"),
     shared.report,
     shared.as_json,
     shared.overwrite,
