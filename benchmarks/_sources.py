@@ -147,12 +147,10 @@ def _imports(text, package):
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom):
             found = [(node.module or "", [alias.name for alias in node.names])]
+        elif isinstance(node, ast.Import):
+            found = [(alias.name, []) for alias in node.names]
         else:
-            found = [
-                (a.name, [])
-                for a in getattr(node, "names", [])
-                if isinstance(node, ast.Import)
-            ]
+            continue
         for module, names in found:
             if module.split(".")[0] == package:
                 yield module.removeprefix(package).strip("."), names
