@@ -12,8 +12,8 @@ KINDS = ("Classifier", "Regressor")
 NAMES = re.compile(r"\b(?:cw|clearwood)(?:\.| import )(\w+)")
 OUTSIDE = re.compile(r'subprocess|"clearwood"|from tests')
 """Of studies that may use everything: in processes, as files, or in tests."""
-ALWAYS = ("__init__", "_native")
-"""Parts of the library that every study loads; the kernels are one module."""
+ALWAYS = ("__init__", "_native", "datasets")
+"""Used by every study: kernels are one module, and ``_data`` draws simulated sets."""
 
 
 def source_tree(commit="HEAD"):

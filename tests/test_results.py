@@ -112,7 +112,7 @@ def test_sources_differ_by_the_code_that_a_study_uses(
 
 def test_packages_of_a_study_are_those_it_names_and_what_they_import():
     assert {"search", "comparison"} <= _sources.packages_of("few_rules.run")
-    assert "comparison" in _sources.packages_of("compare.run")
+    assert {"comparison", "datasets"} <= _sources.packages_of("compare.run")
     assert "cli" not in _sources.packages_of("few_rules.run")
     # It reads the sources, starts processes, or takes its cases from tests.
     for study in ("mutations", "first_calls", "engines"):
