@@ -12,7 +12,7 @@ import numpy as np
 from clearwood._kernels.search import LOG_MEAN, LOG_VARIANCE
 from clearwood._kernels.search_trees import N_EXTRA
 
-try:  # Needed for the study; small problems run without numba.
+try:  # The study requires it; small problems run without.
     from numba import njit
 
     kernel = njit(cache=True, error_model="numpy")

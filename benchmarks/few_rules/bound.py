@@ -2,6 +2,8 @@
 
 Usage: python -m benchmarks.few_rules.bound [--quick] [--fresh] [--tables]
 
+Needs ``numba``.
+
 A forest of 100 trees is trained on half of ten small sets. Its predictions for the
 training rows are approximated by K rules over six cuts per feature, where exact search
 finds the best tree and, for very few rules, the best list. The same search is then
@@ -75,6 +77,8 @@ class _Seen(Exception):
 
 def main():
     options = arguments(__doc__, tables="only write the tables")
+    if not options.tables:
+        import numba  # noqa: F401  # Without it a search takes 100 times as long.
     names = QUICK if options.quick else NAMES
     splits = range(1 if options.quick else N_SPLITS)
     bounds = Study("few_rules_bound", ["data"], options)
