@@ -92,7 +92,8 @@ STEPS = [
     ("scores on new rows", "evaluate rules.json new.csv --model m.skops", True),
     (
         "a page about new rows",
-        "report rules.json new.csv --model m.skops --new-to model --out new.html",
+        "report rules.json new.csv --model m.skops --held-out-from model"
+        " --out new.html",
         True,
     ),
     (

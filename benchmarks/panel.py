@@ -6,9 +6,9 @@ Eight tables, a tree ensemble and a network, two splits; the default list, tree 
 additive model of each. Fidelity (on test rows; R2 for numeric targets), literals,
 rules, and the scores of predictions for the true target: AUC and log loss, or R2 and
 RMSE in standard deviations of the target. All cases are measured and compared with the
-base: a CSV file, or ``results/panel.csv`` of a git revision, by default ``HEAD``.
-Results are comparable on one machine only: networks differ in the last bits between
-machines.
+base: a CSV file, or ``results/panel.csv`` of a git revision, by default of the
+current one. Results are comparable on one machine only: networks differ in the last
+bits between machines.
 
 The exit code is 1 if, for some method, mean fidelity and mean loss (log loss or RMSE)
 both got worse, or one got worse by more than ``MARGIN`` without an equal improvement of
@@ -45,6 +45,7 @@ from benchmarks._study import (
     markdown_table,
     simplifier,
 )
+from benchmarks.stale import current_commit
 
 TABLES = {
     "mlc_churn": ("modeldata", "churn", "classes"),  # 14 % churn
@@ -187,7 +188,7 @@ def write_page(study, base, named):
 def main():
     options = arguments(__doc__, texts={"base": "CSV file or git revision"})
     warnings.simplefilter("ignore")
-    named = options.base or "HEAD"
+    named = options.base or current_commit().partition(",")[0]
     base = base_of(named)
     options.fresh = True
     study = Study("panel", KEYS, options)
