@@ -43,7 +43,7 @@ def pytest_configure(config):
 
 def pytest_ignore_collect(collection_path, config):
     """Load no file of which a quick run has no test."""
-    if config.option.quick and collection_path.suffix in ("", ".py"):
+    if config.option.quick and collection_path.suffix in ("", ".py", ".rst"):
         changed = chosen.changed_files()
         return None if chosen.is_quick(collection_path, changed) else True
 

@@ -14,7 +14,7 @@ def blocks_of(page):
 
 
 def names_of(page):
-    """What the examples of a page define; ``make docs`` compares what they print."""
+    """What the examples of a page define; that they print what it shows is tested."""
     names = {}
     for example in doctest.DocTestParser().get_examples(_text(page)):
         exec(example.source, names)
