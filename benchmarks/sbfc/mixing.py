@@ -42,7 +42,7 @@ not agree.
 The thesis' moves do not mix: after 30,000 of them for each chain, R-hat of the log \
 posterior is 1.83, and chains end in graphs whose log posteriors differ by hundreds. \
 Exchanges of edges, the default of `fit` for such data, mix: R-hat is at most 1.004 \
-for log posterior and size, 1.015 for features and 1.017 for edges, after 2 to 7 \
+for log posterior and size, 1.015 for features and 1.017 for edges, after 3 to 10 \
 minutes, and the best graph is better by more than 1,600 nats. With **halves** some 17 \
 million edges have non-negligible weight: exchanges had not converged after 25 \
 minutes, moves end in graphs that differ by thousands, and `fit` issues a warning.
