@@ -191,10 +191,8 @@ def likelihoods():
         "(``circuits_density.md``), the others one. Within 1 % counts as reproduced.",
         tuple(cells),
         "Most are better than printed. Pareto searches 500 iterations here; the thesis "
-        "does not state how many. How clusters start matters: MiniSPN has -26.75 on "
-        "pumsb_star from fixed rows (``circuits_learners.md``) and -28.36 from random "
-        "ones, as printed. LearnSPN on pumsb_star is worse by 2.7 % because its grid "
-        "ends at a penalty of 0.8 for each column: with one level of the test, "
+        "does not state how many. LearnSPN on pumsb_star is worse by 5.5 % because its "
+        "grid ends at a penalty of 0.8 for each column: with one level of the test, "
         "penalties of 0.8, 2 and 3 give -26.4, -25.3 and -25.1 (``papers_causes.md``).",
         4 * (N_SPN_SETS - len(circuits.PRINTED)), "14 sets are not available",
     )  # fmt: skip
