@@ -166,8 +166,8 @@ the network differ. Mean ± standard deviation over seeds; CPU seconds.
   class of rows determines the next state only in part. The states read explain .94.
 - **Labels of whole words**: alone, automata of "auto" have the label of the network for
   .99 (GRU) and .97 (two-way LSTM) of the held-out words, and differ from it on 2 to
-  3 % of the words searched. Five states are sufficient for such words of any length; these
-  automata have 22 to 45, since the networks were trained on whole words, and are
+  3 % of the words searched. Five states are sufficient for such words of any length;
+  these automata have 22 to 45, since the networks were trained on whole words, and are
   explained at every prefix."""
 
 
