@@ -164,7 +164,7 @@ def _with_synthetic_rows(case):
     )
 
     n_rows, n_features = case.X.shape
-    synthetic = mixed_rows(
+    synthetic, _ = mixed_rows(
         case.X,
         np.zeros(n_features, dtype=bool),
         np.ones(n_rows),
