@@ -51,17 +51,19 @@ def learnt_rows(self, training, held, seed):
     return training.take(held)
 
 
-BEFORE = {"_evaluation_rows": learnt_rows}
+BEFORE = {"_evaluation_rows": learnt_rows, "scoring": "agreement"}
 WAYS = {
     ("list", "before"): {**BEFORE, "_softness": 0.0},
-    ("list", "agreement"): {},
+    ("list", "agreement"): {"scoring": "agreement"},
+    ("list", "auto"): {},
     ("list", "log_loss"): {"scoring": "log_loss"},
     ("list", "balanced"): {"scoring": "balanced"},
     ("tree", "before"): BEFORE,
-    ("tree", "agreement"): {},
-    ("tree", "log_loss"): {"scoring": "log_loss"},
+    ("tree", "agreement"): {"scoring": "agreement"},
+    ("tree", "auto"): {},
     ("tree", "balanced"): {"scoring": "balanced"},
-    ("sum", "agreement"): {},
+    ("sum", "agreement"): {"scoring": "agreement"},
+    ("sum", "auto"): {},
     ("sum", "balanced"): {"scoring": "balanced"},
 }
 """Method and goal, and settings: "before" stands for the earlier criterion."""
@@ -101,12 +103,12 @@ def cases_of(options):
 
 
 def goals_of(name):
-    """Only classes have rare positives; regression has one goal."""
+    """Only classes have rare positives; regression has one scoring, R2."""
     if name in RARE:
-        return ("before", "agreement", "log_loss", "balanced")
+        return ("before", "agreement", "auto", "log_loss", "balanced")
     if name in SETS and not is_classes(name):
-        return ("before", "agreement")
-    return ("before", "agreement", "log_loss")
+        return ("before", "auto")
+    return ("before", "agreement", "auto", "log_loss")
 
 
 def of_set(name):
@@ -143,7 +145,7 @@ def rare_rows(name):
 def measured(loader, kind, method, goal):
     """One row per size."""
     X, y, is_class = loader()
-    if goal == "log_loss" and not is_class:
+    if goal in ("agreement", "log_loss") and not is_class:
         return []
     rows = np.random.default_rng(0).permutation(len(y))
     # Even 3,000 rows contain few of the rare positives.
@@ -160,6 +162,9 @@ def measured(loader, kind, method, goal):
     taken = time.perf_counter() - begin
     of_model = model.predict(X[test])
     results = found.cv_results_
+    # By agreement, the fidelity itself is the score.
+    score = results.get("score", results["fidelity"])
+    score_error = results.get("score_error", results["standard_error"])
     by_size = []
     for size in range(1, MAX_RULES + 1):
         rules = [rules for rules in found.path_ if rules.n_rules <= size][-1]
@@ -174,6 +179,8 @@ def measured(loader, kind, method, goal):
                 **worth_of_model(model, X[test], y[test], is_class),
                 "estimate": results["fidelity"][size - 1],
                 "standard_error": results["standard_error"][size - 1],
+                "score": score[size - 1],
+                "score_error": score_error[size - 1],
                 "chosen": found.n_rules_,
                 "seconds": taken,
             }

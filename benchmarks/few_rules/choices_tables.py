@@ -17,13 +17,14 @@ the mean of one-versus-rest AUCs), log loss (with probabilities of at least 0.00
 and Brier score are those of the rules' probabilities for the true labels. Lines: number
 of rules or leaves.
 
-Goals: `before`: lists of classes minimize regret alone; sizes are evaluated on held-out
-rows of the ensemble's own training data, and the fewest rules within one standard
-error of the best are taken. `agreement` (the default): lists also minimize half of the
-squared error of probabilities; sizes are evaluated on mixtures of
-held-out rows, within half a standard error. Trees use a tenth of the squared error in
-both. `log_loss`: `scoring="log_loss"`; `balanced`: `scoring="balanced"`. Cases that
-were not run (the largest sets take longest) are in no table."""
+Goals: `before`: lists of classes minimize regret alone; sizes are evaluated by
+agreement on held-out rows of the ensemble's own training data, and the fewest rules
+within one standard error of the best are taken. `auto`, the default: lists also
+minimize half of the squared error of probabilities, trees a tenth; sizes are evaluated
+by log loss (R2 for values) on mixtures of held-out rows, within half a standard error.
+`agreement`: the same rules, sizes evaluated by agreement. `log_loss`: lists also
+minimize log loss. `balanced`: `scoring="balanced"`. Cases that were not run (the
+largest sets take longest) are in no table."""
 
 
 def write_tables(study, looked_at, rare):
@@ -47,7 +48,7 @@ def estimates(frame):
         [np.where(at_most["classes"] > 0, "classes", "values"), "ensemble", "method"]
     ):
         by_goal = part.pivot(index="data", columns="goal", values="bias")
-        by_goal = by_goal.reindex(columns=["before", "agreement"])
+        by_goal = by_goal.reindex(columns=["before", "auto"])
         if by_goal["before"].notna().any():
             by_goal = by_goal.dropna()
         lines.append(
@@ -67,87 +68,81 @@ def estimates(frame):
 
 
 def sizes(frame, looked_at):
-    """Size and fidelity chosen by `n_rules="auto"`, compared with ten rules."""
+    """Size, fidelity and log loss at the size chosen by each goal, and of ten rules."""
     lines = []
-    two = frame[frame["goal"].isin(["before", "agreement"])]
-    for (classes, where, method), part in two.groupby(
+    compared = frame[frame["goal"].isin(COMPARED)]
+    for (classes, where, method), part in compared.groupby(
         [
-            np.where(two["classes"] > 0, "classes", "values"),
-            np.where(two["data"].isin(looked_at), "development", "others"),
+            np.where(compared["classes"] > 0, "classes", "values"),
+            np.where(compared["data"].isin(looked_at), "development", "others"),
             "method",
         ]
     ):
-        cases = _complete(part, ["before", "agreement"])
-        if cases is None:
-            continue
-        line = [classes, where, method, len(cases["before"])]
-        for goal, error in (("before", 1.0), ("agreement", CLOSE_ENOUGH)):
-            taken = [_taken(case, error) for case in cases[goal]]
-            line += [
-                float(np.mean([case["lines"] for case in taken])),
-                _digits(np.mean([case["fidelity"] for case in taken])),
-            ]
-        line.append(_digits(np.mean([c["fidelity"].iloc[-1] for c in cases["before"]])))
-        line.append(
-            _digits(np.mean([c["fidelity"].iloc[-1] for c in cases["agreement"]]))
-        )
-        lines.append(line)
-    header = ["target", "sets", "method", "cases", "lines before", "fidelity before"]
-    header += ["lines now", "fidelity now", "ten lines before", "ten lines now"]
+        goals = [goal for goal in COMPARED if goal in set(part["goal"])]
+        cases = _complete(part, goals)
+        for goal in goals:
+            taken = [_taken(case) for case in cases[goal]]
+            most = [case.iloc[-1] for case in cases[goal]]
+            lines.append(
+                [classes, where, method, goal, len(taken)]
+                + [float(np.mean([case["lines"] for case in taken]))]
+                + [_mean_of(taken, name) for name in ("fidelity", "log_loss")]
+                + [_mean_of(most, name) for name in ("fidelity", "log_loss")]
+            )
+    header = ["target", "sets", "method", "goal", "cases", "lines", "fidelity"]
+    header += ["log loss", "ten lines: fidelity", "log loss"]
     return [
-        '## Sizes chosen by `n_rules="auto"`\n\nMean size and fidelity on new rows '
-        "at the chosen size, and with ten rules. Development sets, used to choose how "
-        "lists and trees of classes grow, are shown separately.",
+        '## Sizes chosen by `n_rules="auto"`\n\nMean size, fidelity and log loss on '
+        "new rows at the chosen size, and with ten rules. Development sets, used to "
+        "choose how lists and trees of classes grow, are shown separately.",
         markdown_table(header, lines),
     ]
 
 
+COMPARED = ("before", "agreement", "auto")
+
+
 def kinds(frame):
     """Gain from choosing among list, tree and sum by the estimates over each."""
-    now = frame[frame["goal"] == "agreement"]
+    now = frame[frame["goal"] == "auto"]
     lines = []
     for classes, part in now.groupby(np.where(now["classes"] > 0, "classes", "values")):
         cases = []
         for _, case in part.groupby(["data", "ensemble"]):
             if case["method"].nunique() == 3:
-                cases.append(
-                    {
-                        m: _taken(rows, CLOSE_ENOUGH)
-                        for m, rows in case.groupby("method")
-                    }
-                )
+                cases.append({m: _taken(rows) for m, rows in case.groupby("method")})
         if not cases:
             continue
         chosen = [case[_kind_of(case)] for case in cases]
         line = [classes, len(cases)]
         for method in ("list", "tree", "sum"):
-            taken = [case[method] for case in cases]
-            line.append(_fidelity_and_size(taken))
-        line.append(_fidelity_and_size(chosen))
+            line.append(_quality_and_size([case[method] for case in cases]))
+        line.append(_quality_and_size(chosen))
         named = [_kind_of(case) for case in cases]
         line.append(", ".join(f"{m} {named.count(m)}" for m in ("list", "tree", "sum")))
         lines.append(line)
     header = ["target", "cases", "list", "tree", "sum", 'method="auto"', "taken"]
     return [
-        "## Choice among kinds\n\nMean fidelity on new rows, size and literals of each "
-        'kind at its chosen size, and of the kind that `simplify(method="auto")` '
-        "selects by its estimates.",
+        "## Choice among kinds\n\nMean fidelity on new rows, log loss of classes, size "
+        "and literals of each kind at its chosen size, and of the kind that "
+        '`simplify(method="auto")` selects by its estimates.',
         markdown_table(header, lines),
     ]
 
 
 def _kind_of(case):
-    """The first within half a standard error of the best estimate."""
-    best = max(case.values(), key=lambda taken: taken["estimate"])
-    least = best["estimate"] - CLOSE_ENOUGH * best["standard_error"]
+    """The first within half a standard error of the best score."""
+    best = max(case.values(), key=lambda taken: taken["score"])
+    least = best["score"] - CLOSE_ENOUGH * best["score_error"]
     order = ("list", "tree", "sum")
-    return next(kind for kind in order if case[kind]["estimate"] >= least)
+    return next(kind for kind in order if case[kind]["score"] >= least)
 
 
-def _fidelity_and_size(taken):
+def _quality_and_size(taken):
     means = [np.mean([one[name] for one in taken]) for name in ("lines", "literals")]
-    fidelity = np.mean([one["fidelity"] for one in taken])
-    return f"{fidelity:.3f} ({means[0]:.1f} lines, {means[1]:.0f} literals)"
+    loss = _mean_of(taken, "log_loss")
+    quality = _mean_of(taken, "fidelity") + f", {loss}" * bool(loss)
+    return f"{quality} ({means[0]:.1f} lines, {means[1]:.0f} literals)"
 
 
 def probabilities(frame, looked_at):
@@ -158,7 +153,13 @@ def probabilities(frame, looked_at):
     ):
         lines = []
         for method, of_method in part.groupby("method"):
-            goals = [g for g in GOALS if g in set(of_method["goal"])]
+            # Trees and sums of all goals differ in size alone.
+            goals = [
+                goal
+                for goal in (GOALS if method == "list" else GOALS[1:2])
+                if goal in set(of_method["goal"])
+            ]
+            of_method = of_method[of_method["goal"].isin(goals)]
             whole = of_method.groupby(["data", "ensemble"])["goal"].transform("nunique")
             of_method = of_method[whole == len(goals)]
             n_cases = len(of_method.groupby(["data", "ensemble"]))
@@ -188,7 +189,7 @@ def probabilities(frame, looked_at):
     return parts
 
 
-GOALS = ("before", "agreement", "log_loss")
+GOALS = ("before", "auto", "log_loss")
 SCORES = ("fidelity", "auc", "log_loss", "brier", "literals")
 
 
@@ -200,7 +201,7 @@ def rare_classes(frame):
     """With 2 % positives: recall, precision and AUC at the chosen size."""
     lines = []
     for key, case in frame.groupby(KEYS, sort=False):
-        row = case[case["K"] == case["chosen"].iloc[0]].iloc[0]
+        row = _taken(case)
         names = ("lines", "recall", "precision", "auc", "log_loss", "model_auc")
         lines.append([*key, *(float(row[name]) for name in names)])
     header = [*KEYS, "lines", "recall", "precision", "AUC", "log loss", "model AUC"]
@@ -224,12 +225,20 @@ def _complete(frame, goals):
     return found if found[goals[0]] else None
 
 
-def _taken(case, errors):
-    """The row of the fewest rules within so many standard errors of the best."""
+def _taken(case):
+    """The row of the chosen size: before, within one standard error of the best."""
     case = case.sort_values("K")
+    if case["goal"].iloc[0] != "before":
+        return case[case["K"] == case["chosen"].iloc[0]].iloc[0]
     best = case.loc[case["estimate"].idxmax()]
-    least = best["estimate"] - errors * best["standard_error"]
+    least = best["estimate"] - best["standard_error"]
     return case[case["estimate"] >= least].iloc[0]
+
+
+def _mean_of(rows, name):
+    """Mean in the table; blank for log loss of values."""
+    mean = np.mean([row[name] for row in rows])
+    return "" if np.isnan(mean) else _digits(mean)
 
 
 def _digits(value):
