@@ -108,6 +108,11 @@ def test_sources_differ_by_the_code_that_a_study_uses(
     monkeypatch.setattr(_sources, "source_tree", commit)
     assert _sources.is_of_today(before, STUDY) == same
     assert not _sources.is_of_today(f"{before} with changes", STUDY)
+    if file == "rules/one.py":
+        trees = before, git("rev-parse", "HEAD:src").strip()
+        then, now = (git("rev-parse", f"{t}:clearwood/{file}").strip() for t in trees)
+        monkeypatch.setattr(_sources, "LATER", {then: now})
+        assert _sources.is_of_today(before, STUDY)
 
 
 def test_packages_of_a_study_are_those_it_names_and_what_they_import():

@@ -227,6 +227,16 @@ def test_a_class_without_target_has_a_score_that_ends():
         np.testing.assert_allclose(others / others.sum(), means / means.sum())
 
 
+def test_constants_of_probabilities_whose_sums_are_rounded():
+    rng = np.random.default_rng(0)
+    target = rng.dirichlet(np.ones(3), 60) * (1 + 1e-7)
+    loss = ClassSumLoss.of(target, np.ones(60))
+    none = np.zeros((0, 60), dtype=bool), np.zeros(0, int), np.zeros(3), np.zeros(0)
+    constant, _ = best_values(loss, 0.01, *none)
+    means = target.mean(axis=0)
+    np.testing.assert_allclose(np.exp(constant) / np.exp(constant).sum(), means, 1e-6)
+
+
 def test_boxes_are_worth_the_same_whichever_classes_are_one(monkeypatch):
     rng, found, again = np.random.default_rng(0), [], []
     for _ in range(4):

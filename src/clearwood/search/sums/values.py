@@ -49,14 +49,16 @@ def best_values(
     if len(others) > 1:
         # Classes that no box adds to have constant relative probabilities, best in the
         # proportions of the target: one constant is left for all.
-        few, output_of, used = fewer_classes(loss, outputs, others)
-        start = np.append(np.logaddexp.reduce(constant[others]), constant[used])
-        start -= start[0]
-        found, values = best_values(few, penalty, member, output_of, start, values)
         mean = np.maximum(product(loss.target[others], loss.share), SMALLEST_SHARE)
         best = np.empty_like(constant)
-        best[others] = found[0] + np.log(mean / mean.sum())
-        best[used] = found[1:]
+        best[others] = np.log(mean / mean.sum())
+        if len(outputs):
+            few, output_of, used = fewer_classes(loss, outputs, others)
+            start = np.append(np.logaddexp.reduce(constant[others]), constant[used])
+            start -= start[0]
+            found, values = best_values(few, penalty, member, output_of, start, values)
+            best[others] += found[0]
+            best[used] = found[1:]
         return best - best.mean(), values
     free, n_free = list(loss.free), len(loss.free)
     factors = np.concatenate([constant[free], values])
