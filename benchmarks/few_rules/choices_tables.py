@@ -20,11 +20,11 @@ of rules or leaves.
 Goals: `before`: lists of classes minimize regret alone; sizes are evaluated by
 agreement on held-out rows of the ensemble's own training data, and the fewest rules
 within one standard error of the best are taken. `auto`, the default: lists also
-minimize half of the squared error of probabilities, trees a tenth; sizes are evaluated
-by log loss (R2 for values) on mixtures of held-out rows, within half a standard error.
-`agreement`: the same rules, sizes evaluated by agreement. `log_loss`: lists also
-minimize log loss. `balanced`: `scoring="balanced"`. Cases that were not run (the
-largest sets take longest) are in no table."""
+minimize half of the squared error of probabilities, trees all of it; sizes are
+evaluated by log loss (R2 for values) on mixtures of held-out rows, within half a
+standard error. `agreement`: the same rules, sizes evaluated by agreement. `log_loss`:
+lists minimize log loss in place of regret. `balanced`: `scoring="balanced"`. Cases that
+were not run (the largest sets take longest) are in no table."""
 
 
 def write_tables(study, looked_at, rare):

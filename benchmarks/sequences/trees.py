@@ -213,21 +213,21 @@ variance on these. Mean ± standard deviation over units (and seeds). **The Linu
 is not the thesis'.**"""
 
 IN_WORDS = """\
-- **Table 17 is reproduced** for Tiny Shakespeare. Depths are 4.1, 4.9, 4.4 and 4.3
+- **Table 17 is reproduced** for Tiny Shakespeare. Depths are 4.3, 4.3, 4.5 and 4.4
   (LSTM 10, hybrid 10+10, LSTM 20, hybrid 20+10), in the thesis 4.5, 4.1, 4.7 and 4.75;
-  splits and leaves together are 16, 19, 18 and 18, in the thesis 19, 18, 20 and 21. As
+  splits and leaves together are 17, 18, 18 and 18, in the thesis 19, 18, 20 and 21. As
   there, units of hybrids are no simpler than those of an LSTM alone.
 - **The last ten characters explain four fifths of the variance of a unit** (R2 .79 to
-  .84), with eight to ten leaves. The thesis does not give R2.
+  .83), with nine to ten leaves. The thesis does not give R2.
 - **States of the hidden Markov model are simpler** (it is the same in both hybrids):
-  six leaves explain .96 of the variance of a state's probability.
-- **Splits on single characters need five times the depth** for the same R2 for a unit
-  of an LSTM (20 to 22 levels), and five times the leaves; with as many leaves R2 is .5.
-  For a state of the hidden Markov model they need three times the depth, and for three
-  of ten states never reach the same R2.
-- **Penn Treebank and Linux, the hybrid with ten units and ten states**: depths 4.8 and
-  4.1 (thesis 4.6 and 4.8), sizes 19 and 15 (21 and 19), R2 .83 and .81. Its states,
-  too, are simpler than its units.
+  six leaves explain .95 of the variance of a state's probability.
+- **Splits on single characters need four to five times the depth** for the same R2 for
+  a unit of an LSTM (19 to 21 levels), and five times the leaves; with as many leaves R2
+  is .5. For a state of the hidden Markov model they need two to three times the depth,
+  and for two of ten states never reach the same R2.
+- **Penn Treebank and Linux, six networks each**: depths of units 4.4 to 5.2 and 4.0 to
+  5.0 (thesis 4.3 to 5.1 and 4.3 to 4.9), sizes 17 to 19 and 15 to 20 (20 to 21 and 17
+  to 21), R2 .78 to .85 and .72 to .81. States, too, are simpler than units.
 - Networks that are not in a table were not run; the command runs them. Each needs
   minutes of training, and a hidden Markov model of the whole text."""
 
