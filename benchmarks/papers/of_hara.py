@@ -72,10 +72,11 @@ def runtimes():
         "the paper rounds to 5 to 20. The standard deviation of the printed ratio "
         "follows from those of both times.",
         tuple(cells),
-        "Higgs: the number here is of a single start of EM. It depends on the start: "
-        "over three starts the ratio of CPU seconds is 5.7 to 8.0, that of iterations "
-        "times components 3.6 to 12 (``papers_causes.md``), as the paper's seconds of "
-        "a start have a standard deviation of 40 %.",
+        "Spambase and Higgs: within the 5 to 20 of the paper's text, and farther from "
+        "the printed ratios than their standard deviations. The ratio depends on the "
+        "start: over three starts on Higgs, that of CPU seconds is 5.7 to 8.0, that of "
+        "iterations times components 3.6 to 12 (``papers_causes.md``), as the paper's "
+        "seconds of a start have a standard deviation of 40 %.",
         2, NO_MINIBOONE,
     )  # fmt: skip
 
