@@ -94,7 +94,7 @@ def pictures(name, way, seed, quick):
 
 
 def curve(name, way, seed, quick):
-    """Fidelity by the number of states."""
+    """Fidelity by the number of clusters."""
     sizes = (SIZES_OF_HMM if way == GAUSSIAN else SIZES)[: 4 if quick else None]
     found, _ = explained(name, seed, way, sizes, quick)
     for size, tried in zip(sizes, found.curve_, strict=True):
@@ -276,7 +276,7 @@ def ways_of_pictures(name, seed):
     """All are used for one network only; those with cells with one seed."""
     if name != "LSTM 10":
         return [CLUSTERS, GAUSSIAN]
-    return list(WAYS)[: None if seed == 0 else 3]
+    return list(WAYS) if seed == 0 else [CLUSTERS, GAUSSIAN, MORE]
 
 
 def ways_of_curves(name, seed):
