@@ -188,6 +188,15 @@ def in_fresh_process(function, *args):
     return json.loads(output.splitlines()[-1])
 
 
+def memory(field):
+    """Memory of this process in MB: now (``VmRSS``) or its peak (``VmHWM``). Linux.
+
+    ``ru_maxrss`` would begin with the memory of the process that started this one.
+    """
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(x for x in lines if x.startswith(field)).split()[1]) * 1024 / 1e6
+
+
 def machine():
     """The machine and the versions in one line."""
     model, memory = platform.processor() or "unknown processor", ""

@@ -9,7 +9,6 @@ permissions and links.
 import io
 import json
 import os
-import resource
 import stat
 import subprocess
 import sys
@@ -29,6 +28,7 @@ from tests.ensembles.judge import judged
 from tests.ensembles.seeds import seeds
 
 import clearwood as cw
+from benchmarks._study import memory
 from benchmarks.attacks.checks import Attack, Failed, confined, held, refused, study
 from benchmarks.attacks.interruption import chains
 from clearwood.exceptions import ClearwoodError
@@ -331,9 +331,9 @@ def in_little_memory(reader, path):
 
 def memory_of(read, path):
     """Outcome of reading a file, and the growth of the process in bytes."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = memory("VmHWM")
     outcome = refused(read, path)
-    return outcome, 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    return outcome, round(1e6 * (memory("VmHWM") - before))
 
 
 # Files that the libraries read differently

@@ -6,11 +6,16 @@ Times are CPU seconds. Without deeprob-kit only growth is measured.
 """
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
-from benchmarks._study import Study, arguments, in_fresh_process, markdown_table
+from benchmarks._study import (
+    Study,
+    arguments,
+    in_fresh_process,
+    markdown_table,
+    memory,
+)
 from benchmarks.circuits import peer
 from benchmarks.circuits.cases import parts_of, timed, warm
 
@@ -112,12 +117,7 @@ def growth(n_rows, n_columns, how):
     learner = cw.MiniSPN(random_state=0, **LEARNERS[how])
     _, fitting = timed(lambda: learner.fit(table))
     _, scoring = timed(lambda: learner.score(table))
-    status = Path(
-        "/proc/self/status"
-    ).read_text()  # rusage includes the parent's memory
-    peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-    megabytes = int(peak.split()[1]) / 1024
-    return fitting, scoring, learner.degrees_of_freedom_, megabytes
+    return fitting, scoring, learner.degrees_of_freedom_, memory("VmHWM")
 
 
 def grown(n_rows, n_columns, how):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks._data import gaussian_rows
-from benchmarks._study import in_fresh_process, seconds
+from benchmarks._study import in_fresh_process, memory, seconds
 
 K = 10
 
@@ -128,12 +128,6 @@ def restart_seconds(problem):
         "passes": sum(step.n_passes for step in fit.history),
         "K left": len(fit.components),
     }
-
-
-def memory(field):
-    """A line of the process status (Linux), in MB."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(x for x in lines if x.startswith(field)).split()[1]) / 1000
 
 
 def reset_peak():

@@ -6,15 +6,19 @@ An XGBoost model of HIGGS is approximated by ten rules, from so many rows of HIG
 with some noise; each fit runs in a fresh process.
 """
 
-import resource
 import time
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 from benchmarks._data import gaussian_rows, load, make_model, table_of
-from benchmarks._study import Study, arguments, in_fresh_process, markdown_table
+from benchmarks._study import (
+    Study,
+    arguments,
+    in_fresh_process,
+    markdown_table,
+    memory,
+)
 
 ROWS = (2000, 5000, 20_000, 50_000, 200_000)
 QUICK_ROWS = (2000, 5000, 20_000)
@@ -119,14 +123,14 @@ def measure(method, data, size):
     small, labels = gaussian_rows(300, 8, seed=0)
     make(make_model("xgboost", True, 0).fit(small, labels)).fit(small, labels)
 
-    before = current_mb()
+    before = memory("VmRSS")
     begin, cpu = time.perf_counter(), time.process_time()
     rules = make(model).fit(rows).rules_
     taken, cpu = time.perf_counter() - begin, time.process_time() - cpu
     return {
         "seconds": taken,
         "cpu": cpu,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
+        "peak_mb": memory("VmHWM"),
         "before_mb": before,
         "data_mb": rows.nbytes / 1e6,
         "lines": rules.n_rules,
@@ -151,12 +155,6 @@ def noisy_rows(X, size, seed):
     drawn = X[rng.integers(len(X), size=size)]
     drawn += rng.normal(size=drawn.shape) * (NOISE * X.std(axis=0))
     return drawn
-
-
-def current_mb():
-    """Memory of this process now (Linux)."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 1e6
 
 
 if __name__ == "__main__":

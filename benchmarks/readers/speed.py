@@ -4,8 +4,6 @@ Every file is measured in a separate process, for its memory. Models are fitted 
 and kept in the folder for temporary files.
 """
 
-import os
-import resource
 import tempfile
 import time
 from importlib.metadata import version
@@ -19,6 +17,7 @@ from benchmarks._study import (
     arguments,
     in_fresh_process,
     markdown_table,
+    memory,
 )
 
 FOLDER = Path(tempfile.gettempdir()) / "clearwood-readers"
@@ -108,24 +107,18 @@ def measure(who, kind, path, n_rows):
     # A small model first, so that imports are not timed.
     X, _ = rows_of(n_rows, 1)
     load(kind, fitted(kind, 5))(X[:10])
-    before = resident_bytes()
+    before = memory("VmRSS")
     begin = time.process_time()
     predict = load(kind, Path(path))
     reading = time.process_time() - begin
-    rise = max(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before, 0)
-    kept = resident_bytes() - before
+    rise = memory("VmHWM") - before
+    kept = memory("VmRSS") - before
     predicting = []
     for _ in range(3):
         begin = time.process_time()
         predict(X)
         predicting.append(time.process_time() - begin)
     return reading, rise, kept, min(predicting)
-
-
-def resident_bytes():
-    """Memory of this process now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def case(who, kind, n_trees, n_rows):
@@ -140,8 +133,8 @@ def case(who, kind, n_trees, n_rows):
         {
             "file_mb": size / 1e6,
             "read_s": reading,
-            "peak_mb": rise / 1e6,
-            "kept_mb": kept / 1e6,
+            "peak_mb": rise,
+            "kept_mb": kept,
             "predict_s": predicting,
         }
     ]

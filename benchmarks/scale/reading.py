@@ -7,7 +7,6 @@ and rules are fitted to it with default settings. First the ratio to a forest of
 trees for growing numbers of rows, then tables and models that are large in other ways.
 """
 
-import resource
 import time
 from functools import partial
 
@@ -15,7 +14,13 @@ import numpy as np
 import pandas as pd
 
 from benchmarks._data import gaussian_rows
-from benchmarks._study import Study, arguments, in_fresh_process, markdown_table
+from benchmarks._study import (
+    Study,
+    arguments,
+    in_fresh_process,
+    markdown_table,
+    memory,
+)
 
 METHODS = ("list", "tree", "additive")
 
@@ -80,13 +85,13 @@ def measure(kind, n_rows, size, method):
     new, X, y = X[:5000], X[5000:], y[5000:]
     begin = time.process_time()
     model.fit(X, y)
-    trained, before = time.process_time() - begin, peak()
+    trained, before = time.process_time() - begin, memory("VmHWM")
     begin = time.process_time()
     rules = cw.simplify(model, X, y, method=method, random_state=0)
     return {
         "training": trained,
         "reading": time.process_time() - begin,
-        "mb": peak() - before,
+        "mb": memory("VmHWM") - before,
         "lines": rules.n_rules,
         "agreement": float(np.mean(rules.predict(new) == model.predict(new))),
     }
@@ -124,11 +129,6 @@ def forest_of_categories():
     import lightgbm
 
     return lightgbm.LGBMClassifier(n_jobs=1, verbose=-1, random_state=0)
-
-
-def peak():
-    """Peak memory of this process, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def write_tables(study):

@@ -20,8 +20,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks._study import Study, arguments, in_fresh_process, markdown_table
-from benchmarks.scale.tables import N_COLUMNS, models_and_rules, peak, rows_file
+from benchmarks._study import (
+    Study,
+    arguments,
+    in_fresh_process,
+    markdown_table,
+    memory,
+)
+from benchmarks.scale.tables import N_COLUMNS, models_and_rules, rows_file
 
 SIZES = (1_000_000, 10_000_000)
 ENGINES = (
@@ -97,7 +103,7 @@ def measure(path, engine):
         "message": message,
         "bytes_out": sizes[0],
         "bytes_back": sizes[1],
-        "peak_mb": peak(),
+        "peak_mb": memory("VmHWM"),
         "digest": hashlib.sha256(b"".join(numbers)).hexdigest()[:8],
     }
 

@@ -10,7 +10,6 @@ Simulated rows of 28 columns are written to a Parquet file (2.4 GB at ten millio
 in ``--folder``. Every case runs in a fresh process, for its memory.
 """
 
-import resource
 import tempfile
 import time
 from functools import partial
@@ -19,7 +18,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks._study import Study, arguments, in_fresh_process, markdown_table
+from benchmarks._study import (
+    Study,
+    arguments,
+    in_fresh_process,
+    markdown_table,
+    memory,
+)
 
 N_COLUMNS, GROUP_ROWS = 28, 100_000
 SIZES = (100_000, 1_000_000, 10_000_000)
@@ -104,7 +109,7 @@ def measure(verb, engine, path):
         X, y = dd.read_parquet(path), "y"
     else:
         X, y = path, "y"
-    before = peak()
+    before = memory("VmHWM")
     begin, cpu = time.perf_counter(), time.process_time()
     if verb in ("simplify", "fab"):
         method = "list" if verb == "simplify" else "fab"
@@ -121,7 +126,7 @@ def measure(verb, engine, path):
     return {
         "seconds": time.perf_counter() - begin,
         "cpu": time.process_time() - cpu,
-        "peak_mb": peak(),
+        "peak_mb": memory("VmHWM"),
         "before_mb": before,
         "counted": gave,
     }
@@ -188,13 +193,6 @@ def additional_memory(name, form, n_rows):
     }
 
 
-def memory(kind):
-    """Memory of this process in MB: current (VmRSS), or the peak since the reset."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    line = next(line for line in lines if line.startswith(kind))
-    return int(line.split()[1]) * 1024 / 1e6
-
-
 def models_and_rules():
     """A model of 5,000 rows, a rule list fitted to it, and a meta-tree."""
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -207,11 +205,6 @@ def models_and_rules():
     ensemble = cw.read_ensemble(model)
     rules = cw.simplify(ensemble, X[:1000], y[:1000], max_rules=8)
     return ensemble, rules, cw.MetaTreeClassifier(random_state=0).fit(X, y)
-
-
-def peak():
-    """Peak memory of this process, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def write_tables(study):

@@ -10,12 +10,17 @@ import importlib.util
 import lzma
 import time
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 from benchmarks._data import SHARED
-from benchmarks._study import Study, arguments, in_fresh_process, markdown_table
+from benchmarks._study import (
+    Study,
+    arguments,
+    in_fresh_process,
+    markdown_table,
+    memory,
+)
 
 N_STEPS = 200_000
 STATES = (10, 20)
@@ -113,11 +118,7 @@ def growth(n_steps, n_states):
     rng = np.random.default_rng(0)
     state = sampler.init(rng)
     seconds = fastest(lambda: sampler.step(rng, state), 2)
-    status = Path(
-        "/proc/self/status"
-    ).read_text()  # rusage includes the parent's memory
-    peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-    return seconds, int(peak.split()[1]) / 1024
+    return seconds, memory("VmHWM")
 
 
 def grown(n_steps, n_states):
