@@ -87,8 +87,10 @@ def page_of(case, names):
         path = Path(folder) / "page.html"
         cw.report(found, path, X=X, y=y, title=names[0])
         page = path.read_text(encoding="utf-8")
-    rules = found.rules_
-    return page + rules._repr_html_() + rules.explain(X.iloc[0])._repr_html_()
+    if hasattr(found, "rules_"):
+        rules = found.rules_
+        page += rules._repr_html_() + rules.explain(X.iloc[0])._repr_html_()
+    return page
 
 
 def pages(case, chunks):
@@ -171,10 +173,11 @@ def surrogates(case):
 def write_all(case, names):
     found, X, y = named_fit(case, names)
     with tempfile.TemporaryDirectory() as folder:
-        cw.save(found.rules_, f"{folder}/rules.json")
         cw.report(found, f"{folder}/page.html", X=X, y=y)
-        texts = (str(found.rules_), str(found.rules_.explain(X.iloc[0])))
-        "".join(texts).encode()
+        if hasattr(found, "rules_"):
+            rules = found.rules_
+            cw.save(rules, f"{folder}/rules.json")
+            (str(rules) + str(rules.explain(X.iloc[0]))).encode()
 
 
 def file_name():
