@@ -21,7 +21,8 @@ with all eight methods of the library, at most 10 lines, five folds, five bootst
 refits, 120 seconds for each method. At most {MOST_ROWS:,} rows, drawn at random.
 Seconds: the whole call with {JOBS} worker processes, including their start and the fits
 of the forests; CPU seconds: of all processes together. Enough: the smallest size
-within one standard error of the smallest error. Lines: number of rules.
+within one standard error of the lowest log loss (of the lowest squared error in
+regression), by default of `compare`. Lines: number of rules.
 `compare_*.png` are the pictures that `Frontier.plot` draws."""
 
 FRONTIER = """\
