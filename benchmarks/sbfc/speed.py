@@ -27,15 +27,15 @@ R_PACKAGE = "2-7 s"
 COLUMNS = ("seconds", "scores", "rest", "plain", "memory")
 
 IN_WORDS = """\
-- **10,000 of the thesis' moves** take 0.06 to 0.09 s with 1,000 features, and with \
-the scores of all pairs 0.26 to 0.27 s (the R package 2 to 7 s).
-- **A fit with default settings** takes about 1 s with 1,000 features, and 11 to 19 s \
+- **10,000 of the thesis' moves** take 0.13 to 0.23 s with 1,000 features, and with \
+the scores of all pairs 0.48 to 0.60 s (the R package 2 to 7 s).
+- **A fit with default settings** takes about 2 s with 1,000 features, and 18 to 32 s \
 and 0.6 GB with 10,000, most of it for the scores of pairs. arcene, binned by MDLP, \
-takes 137 to 213 s and up to 0.74 GB: its chains are continued until the effective \
+takes 186 to 287 s and up to 0.76 GB: its chains are continued until the effective \
 sample sizes are large enough. With numeric features split at the median, some 17 \
 million edges have non-negligible weight, and a fit had not ended after 25 minutes.
-- **Relative to plain formulas**, scores of pairs are 8 to 29 times and sweeps 540 to \
-13,000 times as fast, with larger factors for more features.
+- **Relative to plain formulas**, scores of pairs are 8 to 33 times and sweeps 730 to \
+8,100 times as fast, with larger factors for more features.
 - **Growth**: the time of scores of pairs is quadratic in the number of features and, \
 from some thousands on, linear in the rows; that of sweeps grows with the number of \
 dependent features, and not with the rows.
