@@ -287,9 +287,7 @@ def write_tables(study):
         ),
         "## Predictions of a forest of 100 trees",
         "Baked: `MetaForest*.predict*`; the copy is `to_sklearn()`, whose predictions "
-        "are the same (difference). Grown on 10,000 rows (1,000 in quick runs). "
-        "Baked predictions have no start-up cost, which matters for few rows; for very "
-        "many rows of large forests the copy is faster.",
+        "are the same (difference). Grown on 10,000 rows (1,000 in quick runs).",
         markdown_table(
             ["target", "rows", "forest ms", "baked ms", "copy ms",
              "forest / baked", "difference of copy"],

@@ -2,9 +2,9 @@
 
 Usage: python -m benchmarks.metatree.stream [--quick] [--fresh]
 
-Every row is predicted, then learned. The meta-tree's questions are those of a CART of
+Every row is predicted, then learned. The meta-tree's splits are those of a CART of
 the first rows, which are not scored; from there on it learns each row exactly and its
-questions are fixed. ``regrown`` keeps all rows and grows a new CART whenever their
+splits are fixed. ``regrown`` keeps all rows and grows a new CART whenever their
 number has doubled. river must be installed; its trees grow from the first row on.
 """
 
@@ -180,9 +180,9 @@ def write_tables(study):
     by_row = micros["meta_rows"] / micros["hoeffding"]
     parts = [
         f"river {version('river')}. The first {N_FIRST:,} rows are not scored; "
-        "the meta-tree has them as one batch, in which its questions are found, and "
+        "the meta-tree has them as one batch, in which its splits are found, and "
         "the Hoeffding trees one by one: the tasks differ, and on a stream "
-        "with drift the meta-tree's questions would become outdated. Rows are in "
+        "with drift the meta-tree's splits would become outdated. Rows are in "
         "random order, so there is no drift here. Its time includes growing and "
         "learning the first batch; so does theirs. Log loss is of probabilities mixed "
         "with 1 % of the uniform distribution; raw without, but at least 1e-6.",
@@ -191,7 +191,7 @@ def write_tables(study):
         f"{in_kernel.min():.0f} to {in_kernel.max():.0f} times as long per row as the "
         "meta-tree in one kernel; called row by row from Python the meta-tree takes "
         f"{by_row.min():.2g} to {by_row.max():.2g} times as long as the Hoeffding "
-        "tree. Learning after the first rows improves predictions, and new questions "
+        "tree. Learning after the first rows improves predictions, and new splits "
         "improve them more; but regrowing keeps all rows, which a Hoeffding tree does "
         "not need.",
     ]
