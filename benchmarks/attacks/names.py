@@ -26,8 +26,8 @@ KEYWORDS = (
     *("current_date", "current_time", "user", "order", "group", "table", "column"),
     *("nan", "inf", "e", "x'41'", '"', '""', "'", "a b", "a.b", "*", "?", "1", "--"),
 )
-WITHOUT_RULES = ("MetaForest", "ProjectedLinear", "ProjectedLogistic")
-PAGED = [c for c in ESTIMATORS if not c.make.__name__.startswith(WITHOUT_RULES)]
+WITHOUT_PAGE = ("MetaForest", "ProjectedLinear", "ProjectedLogistic")
+PAGED = [c for c in ESTIMATORS if not c.make.__name__.startswith(WITHOUT_PAGE)]
 """Estimators with a report page."""
 
 

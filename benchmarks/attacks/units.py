@@ -9,7 +9,7 @@ import warnings
 from functools import partial as bind
 
 import numpy as np
-from tests.estimators import ESTIMATORS, SIMPLIFIERS, says
+from tests.estimators import ESTIMATORS, NETWORKS, SIMPLIFIERS, says
 
 import clearwood as cw
 from benchmarks.attacks.checks import Attack, held, of_all, refused, study
@@ -32,6 +32,8 @@ OF_X = {
 WEIGHTS = (1e-300, 1e-200, 1e-150, 1e-30, 1e30, 1e150)
 ENDS = (1.7e308, 1e-310, 5e-324)
 REGRESSORS = [case for case in ESTIMATORS if not case.classifies]
+EXACT = [case for case in ESTIMATORS if case not in NETWORKS]
+NEAR = max(case.solved_to for case in NETWORKS)
 WEIGHTED = [case for case in ESTIMATORS if case.weighs]
 LOSS = 0.02
 """Maximum loss of R2 or accuracy by a change of units."""
@@ -67,8 +69,13 @@ def attacks(count):
         ),
         Attack(
             "powers of two",
-            "the same to the last bit, or to the precision of a solver",
-            bind(of_all, exact_powers),
+            "the same to the last bit",
+            bind(of_all, powers_of_two, 0.0, cases=EXACT),
+        ),
+        Attack(
+            "powers of two, circuits",
+            f"probabilities within {NEAR:g}",
+            bind(of_all, powers_of_two, NEAR, cases=NETWORKS),
         ),
         Attack(
             "rows and weights in texts",
@@ -127,7 +134,7 @@ def fit_and_read(case, of_x, weight=None):
         return held("float32" in str(error) or "infinity" in str(error), str(error))
 
 
-def exact_powers(case):
+def powers_of_two(case, near):
     X, y = case.data()
     plain, different = case.made(case.model(), **case.exactly).fit(X, y), []
     for power in (-40, -9, 17, 60):
@@ -135,7 +142,7 @@ def exact_powers(case):
         scaled = case.made(case.model(x=x, y=of_y), **case.exactly)
         scaled.fit(X * x, y if case.classifies else y * of_y)
         error = np.abs(says(scaled, X * x) / of_y - says(plain, X)).max()
-        if not error <= (case.solved_to if case.classifies else 0.0):
+        if not error <= near:
             different.append(f"2^{power}")
     return held(not different, f"different at {', '.join(different)}")
 

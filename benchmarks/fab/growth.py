@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks._data import gaussian_rows
-from benchmarks._study import in_fresh_process, memory, seconds
+from benchmarks._study import in_fresh_process, memory, reset_peak, seconds
 
 K = 10
 
@@ -128,8 +128,3 @@ def restart_seconds(problem):
         "passes": sum(step.n_passes for step in fit.history),
         "K left": len(fit.components),
     }
-
-
-def reset_peak():
-    """Reset the peak of memory."""
-    Path("/proc/self/clear_refs").write_text("5")

@@ -15,6 +15,7 @@ from benchmarks._study import (
     in_fresh_process,
     markdown_table,
     memory,
+    reset_peak,
 )
 from benchmarks.sbfc.cases import problem_of
 from benchmarks.sbfc.mixing import data_of
@@ -117,7 +118,6 @@ def fit(data, prior, n, d):
 
 
 def measured_fit(data, prior, n, d):
-    from benchmarks.fab.growth import reset_peak
     from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier as Make
 
     X, y = table_of(data, n, d)

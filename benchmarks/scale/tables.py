@@ -24,6 +24,7 @@ from benchmarks._study import (
     in_fresh_process,
     markdown_table,
     memory,
+    reset_peak,
 )
 
 N_COLUMNS, GROUP_ROWS = 28, 100_000
@@ -184,7 +185,7 @@ def additional_memory(name, form, n_rows):
         table = pd.DataFrame(table, columns=names, copy=False)
     predict(table[:5_000])
     before = memory("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # reset the peak
+    reset_peak()
     predictions = predict(table)
     return {
         "table_mb": n_rows * N_COLUMNS * 8 / 1e6,
