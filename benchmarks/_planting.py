@@ -30,7 +30,7 @@ TESTS = {
     "charts": [
         "tests/charts", "tests/rules/displays", "tests/comparison/test_display.py"],
     SINGLE: [
-        "tests/test_documents.py", "tests/test_files.py", "tests/test_families.py",
+        "tests/test_families.py", "tests/test_memory.py", "tests/test_mlflow.py",
         "tests/test_package.py", "tests/test_persistence.py",
         "tests/discretize/test_saving.py", "tests/sbfc/test_saving.py",
     ],
@@ -172,7 +172,7 @@ def serve(folder, paths, *plugin):
 class Room:
     """The tests of a package: the functions that each runs, and a server."""
 
-    def __init__(self, folder, room, known=None, seconds=MOST_SECONDS):
+    def __init__(self, folder, room, known, seconds):
         self.folder, self.source = folder, folder / "src" / "clearwood"
         self.file = folder / f"{room.replace('/', '-')}.json"
         recorder = None if known else Recorder(self.source, self.file)

@@ -42,7 +42,10 @@ TESTS = {
 """Tests of kernels, for packages that also have other tests."""
 
 MOST = 4
-"""Bugs per package."""
+"""Mutants per package."""
+
+LOT = "2"
+"""The random sample; tests were written for the survivors of those before."""
 
 JUDGED = RESULTS / "kernel_mutations_judged.csv"
 
@@ -177,7 +180,7 @@ class Room:
             try:
                 if compiles(self.folder):
                     code, seconds = test(self.folder, self.name, 3 * self.seconds)
-                    outcome = "seen" if code else "survived"
+                    outcome = "detected" if code else "survived"
                     return [place | {"outcome": outcome, "seconds": seconds}]
             finally:
                 path.write_text(before, encoding="utf-8")
@@ -200,16 +203,16 @@ def write_page(study):
             code = f"`{row['code']}`".replace("|", "\\|")
             change = f"`{row['change']}`".replace("|", "\\|")
             where = f"{row['file']}:{row['line']}"
-            named = verdict.replace("seen", "detected")
-            survivors.append([row["lot"], where, code, change, named, why])
+            survivors.append([row["lot"], where, code, change, verdict, why])
         for room in (row["room"], "all"):
             counts.setdefault((row["lot"], room), Counter())[verdict] += 1
     table = []
     for (lot, room), count in sorted(counts.items()):
         n_real = count.total() - count["equivalent"]
         table.append(
-            [lot, room, count.total(), count["equivalent"], n_real, count["seen"],
-             mutations.rate(count["seen"], n_real), count["seen later"], count["open"]]
+            [lot, room, count.total(), count["equivalent"], n_real, count["detected"],
+             mutations.rate(count["detected"], n_real), count["detected later"],
+             count["open"]]
         )  # fmt: skip
     header = [
         "sample", "package", "planted", "equivalent", "valid", "detected",
@@ -239,13 +242,13 @@ def main():
         {
             "rooms": f"packages, separated by commas; default: {','.join(ROOMS)}",
             "most": f"mutants per package; default: {MOST}",
-            "lot": "number of the random sample; default: 1",
+            "lot": f"number of the random sample; default: {LOT}",
             "copy": "folder that keeps the copy; default: a temporary one",
         },
         tables="only write the page",
     )
     study = Study("kernel_mutations", ("lot", "room", "number"), options)
-    lot, cases, loaded = options.lot or "1", {}, {}
+    lot, cases, loaded = options.lot or LOT, {}, {}
     rooms = options.rooms.split(",") if options.rooms else ROOMS
     most = 1 if options.quick else int(options.most or MOST)
     done = {place_of(row) for row in study.rows()}

@@ -1,14 +1,14 @@
 """Do the tests of a package detect one-token bugs, planted one at a time?
 
-    python -m benchmarks.mutations --rooms search,rules --share 0.05 --lot 1
+    python -m benchmarks.mutations --rooms search,rules --most 20 --lot 1
 
-Mutants are sampled from every file of a package (a "room"): a comparison at its bound,
-a difference for a sum, `and` for `or`, a number that is off by one, an omitted
-statement. Each is planted in a copy of the repository, where those tests of its package
-that run its function are run, the cheapest first, until one fails. Survivors are
-reviewed by hand in ``results/mutations_judged.csv``: a mutant that changes no
-documented behaviour is equivalent. Tests written for survivors are no evidence for
-mutants outside the sample, for which another sample (``--lot``) is needed.
+Mutants are sampled from every package (a "room"): a comparison at its bound, a
+difference for a sum, `and` for `or`, a number that is off by one, an omitted statement.
+Each is planted in a copy of the repository, where those tests of its package that run
+its function are run, the cheapest first, until one fails. Survivors are reviewed by
+hand in ``results/mutations_judged.csv``: a mutant that changes no documented behaviour
+is equivalent. Tests written for survivors are no evidence for mutants outside the
+sample, for which another sample (``--lot``) is needed.
 """
 
 import ast
@@ -24,20 +24,19 @@ from pathlib import Path
 
 from scipy.stats import binomtest
 
-from benchmarks._planting import MOST_SECONDS, SINGLE, Room, enclosing
+from benchmarks._planting import SINGLE, Room, enclosing
 from benchmarks._study import RESULTS, ROOT, Study, arguments, markdown_table
 
 SOURCE = ROOT / "src" / "clearwood"
-ROOMS = ("search", "rules", "metatree")
-EVERY = (*sorted(path.parent.name for path in SOURCE.glob("*/__init__.py")), SINGLE)
-IN_PART = (
-    "circuits", "cli", "comparison", "ensembles", "projection", "sbfc", "sequences",
-    "simplifiers",
-)  # fmt: skip
-"""Packages whose tests take too long to be recorded for a few mutants."""
+ROOMS = (*sorted(path.parent.name for path in SOURCE.glob("*/__init__.py")), SINGLE)
+MOST = 6
+"""Mutants per package."""
 
-SHARE = 0.03
-"""Share of all mutants that is planted."""
+SECONDS = 300
+"""Processor seconds of the tests of a package, some of every file."""
+
+LOT = "8"
+"""The random sample; tests were written for the survivors of those before."""
 
 BUDGET = 30.0
 """Seconds of tests for one mutant; survivors that are planted again get all tests."""
@@ -126,20 +125,19 @@ def room_of(file):
     return file.split("/")[0] if "/" in file else SINGLE
 
 
-def drawn(path, share, lot):
-    """A random sample of mutants of a file: line and change -> the whole text."""
-    text = path.read_text(encoding="utf-8")
-    all_of_it = mutants(text)
-    some = random.Random(f"{lot} {path.parent.name}/{path.name}").sample(
-        all_of_it, min(max(round(share * len(all_of_it)), 1), len(all_of_it))
-    )
-    whole, cases = text.encode(), {}
-    for line, first, last, new in some:
+def drawn(room, most, lot):
+    """A random sample of mutants of a package: file, line, change and the new text."""
+    found = []
+    for path in files_in(room):
+        text = path.read_text(encoding="utf-8")
+        found += [(path, text, *mutant) for mutant in mutants(text)]
+    some = random.Random(f"{lot} {room}").sample(found, min(most, len(found)))
+    for path, text, line, first, last, new in some:
+        whole = text.encode()
         old = " ".join(whole[first:last].decode().split())
         change = f"{old} -> {new.removeprefix('(').removesuffix(')')}"
         mutant = (whole[:first] + new.encode() + whole[last:]).decode()
-        cases[line, change] = mutant
-    return cases
+        yield path.relative_to(SOURCE).as_posix(), line, change, mutant
 
 
 def copy_of_repository():
@@ -177,14 +175,14 @@ def tests_for(room, file, text, line, budget):
     return names
 
 
-def load(folder, names, rooms, kept, seconds):
+def load(folder, names, rooms, kept):
     """Load the modules for all tests, and the packages: name -> room."""
     for name in LOADED:
         importlib.import_module(name)
     known = json.loads(kept.read_text()) if kept.is_file() else {}
     for name in names:
         begin = time.perf_counter()
-        rooms[name] = Room(folder, name, known.get(name), seconds)
+        rooms[name] = Room(folder, name, known.get(name), SECONDS)
         print(f"{name} without a bug: {time.perf_counter() - begin:.0f} s", flush=True)
         known[name] = rooms[name].record
         if kept.name:
@@ -198,7 +196,7 @@ def outcome_of(room, file, line, text, budget):
     names = tests_for(room, file, before, line, budget)
     seen = bool(names) and room.sees(file, line, text, names)
     seconds = time.perf_counter() - begin
-    return {"outcome": "seen" if seen else "survived", "seconds": seconds}
+    return {"outcome": "detected" if seen else "survived", "seconds": seconds}
 
 
 def place_of(row):
@@ -248,17 +246,16 @@ def write_page(study):
         n_real = len(rows) - kinds["equivalent"]
         table.append(
             [lot, room, len({row["file"] for row in rows}), len(rows),
-             kinds["equivalent"], n_real, counts["seen"],
-             rate(counts["seen"], n_real), counts["seen later"], kinds["removed"],
-             kinds["open"]]
+             kinds["equivalent"], n_real, counts["detected"],
+             rate(counts["detected"], n_real), counts["detected later"],
+             kinds["removed"], kinds["open"]]
         )  # fmt: skip
     for row in study.rows():
-        if row["outcome"] != "seen":
+        if row["outcome"] != "detected":
             verdict, why = verdicts.get(place_of(row), ("open", ""))
-            if row["outcome"] == "seen later":
-                verdict = "seen later"
+            if row["outcome"] == "detected later":
+                verdict = "detected later"
             change = row["change"].replace("|", "\\|")
-            verdict = verdict.replace("seen", "detected")
             survivors.append([row["lot"], row["file"], f"`{change}`", verdict, why])
     kinds = Counter(row[3] for row in survivors)
     n_real = len(study.rows()) - kinds["equivalent"]
@@ -267,35 +264,26 @@ def write_page(study):
         "sample", "package", "files", "planted", "equivalent", "valid", "detected",
         "share [95 % interval]", "detected later", "code removed", "undetected",
     ]  # fmt: skip
-    without = [room for room in EVERY if room not in rooms]
+    without = [room for room in ROOMS if room not in rooms]
     study.write_markdown(
         "Mutation tests of Python code",
-        f"Random samples of the {n_places:,} one-token mutants of {', '.join(rooms)}: "
-        "in samples 1 to 5 equal shares of every file, and at least one; in sample 6 "
-        "a few of every other package, so that its share weights packages equally, "
-        "not mutants; in sample 7 sixteen of each of four packages. The tests are "
-        "those of the package (with its examples in docstrings) that run the "
-        "mutant's function, or all of them if none was recorded to: mutants that "
-        "only tests of other packages detect, such as those of estimators that use a "
-        f"search, count as undetected. In sample 6, for {', '.join(IN_PART)} only the "
-        "examples and up to five test files were run, those that name the mutant's "
-        "file or its definitions; and for references, reporting and single files "
-        "tests of up to 90 seconds, from every file. Its shares are therefore "
-        "underestimates." + (f" Not run: {', '.join(without)}." if without else ""),
-        "Samples 1 and 4 are from search only; samples 3 and 4 were stopped early, in "
-        "a random order, so that their intervals remain valid. "
-        "The target of 95 % is demonstrated if a whole interval lies above it. "
-        "Each sample was tested with the tests after the previous samples: mutants "
-        "that are detected by tests written for them, or by expensive tests "
-        f"beyond the first {BUDGET:.0f} seconds (*detected later*), are not in its "
-        "share. The interval is "
-        f"Wilson's. Of all {n_real} valid mutants, {today} are detected by the current "
-        "tests, or their code was removed.",
+        f"Random samples of the {n_places:,} one-token mutants of the library, equally "
+        "many of every package, so that the share of all weights packages equally, not "
+        "mutants. The tests are those of the package (with its examples in docstrings) "
+        "that run the mutant's function, or all of them if none was recorded to, of "
+        f"those that fill {SECONDS} seconds, some of every file. Mutants that only "
+        "other tests detect, such as those of estimators that use a search, count as "
+        "undetected; the shares are therefore underestimates."
+        + (f" Not run: {', '.join(without)}." if without else ""),
+        "Survivors were reviewed by hand. Equivalent: no documented behaviour changes "
+        "(the same result, or an equally good one, such as a limit of work, a tie, or "
+        "another style of a figure). Mutants that are detected by tests written for "
+        f"them, or by expensive tests beyond the first {BUDGET:.0f} seconds (*detected "
+        "later*), are not in the share. The interval is Wilson's. "
+        f"Of all {n_real} valid mutants, {today} are detected by the current tests, or "
+        "their code was removed.",
         markdown_table(header, table),
-        "Mutants that were not detected, reviewed by hand. Equivalent: no documented "
-        "behaviour changes (the same result, or an equally good one, such as a limit "
-        "of work, a tie, or another style of a figure). Removed: the code was not "
-        "needed.",
+        "Mutants that were not detected. Removed: the code was not needed.",
         markdown_table(["sample", "file", "change", "verdict", "reason"], survivors),
     )
 
@@ -305,20 +293,16 @@ def main():
     options = arguments(
         __doc__.splitlines()[0],
         {
-            "rooms": f"packages, separated by commas; default: {','.join(ROOMS)}",
-            "share": f"share of the mutants of every file; default: {SHARE}",
-            "lot": "number of the random sample; default: 1",
-            "most": "maximum number per package, at random; default: all",
+            "rooms": "packages, separated by commas; default: all",
+            "most": f"mutants per package; default: {MOST}",
+            "lot": f"number of the random sample; default: {LOT}",
             "record": "file that stores which test runs which code",
-            "seconds": f"limit of a package's tests while they are recorded, after "
-            f"which they are omitted; default: {MOST_SECONDS}",
         },
         again="plant the valid survivors of a sample again, with all tests",
         tables="only write the page",
     )
     study = Study("mutations", ("lot", "file", "line", "change"), options)
-    lot, budget = options.lot or "1", BUDGET
-    seconds = options.seconds or MOST_SECONDS
+    lot, budget = options.lot or LOT, BUDGET
     if options.again:
         verdicts = reviewed()
         for row in study.rows():
@@ -328,33 +312,24 @@ def main():
         budget = float("inf")
     cases, loaded = {}, {}
     folder = copy_of_repository()
-    share = 0.0 if options.quick else float(options.share or SHARE)
+    most = 1 if options.quick else int(options.most or MOST)
     rooms = options.rooms.split(",") if options.rooms else ROOMS
     for room in rooms:
-        of_room = {}
-        for path in files_in(room):
-            file = path.relative_to(SOURCE).as_posix()
-            for (line, change), text in drawn(path, share, lot).items():
+        for file, line, change, text in drawn(room, most, lot):
 
-                def plant(room=room, file=file, line=line, text=text):
-                    found = outcome_of(loaded[room], file, line, text, budget)
-                    if options.again and found["outcome"] == "seen":
-                        found["outcome"] = "seen later"
-                    return [found]
+            def plant(room=room, file=file, line=line, text=text):
+                found = outcome_of(loaded[room], file, line, text, budget)
+                if options.again and found["outcome"] == "detected":
+                    found["outcome"] = "detected later"
+                return [found]
 
-                of_room[lot, file, line, change] = plant
-        most = min(int(options.most or len(of_room)), len(of_room))
-        cases |= random.Random(f"{lot} {room}").sample(list(of_room.items()), most)
+            cases[lot, file, line, change] = plant
     # In random order, so that a stopped run is a sample of all.
     cases = dict(random.Random(0).sample(list(cases.items()), len(cases)))
     try:
         if not options.tables:
-            study.run(
-                cases,
-                warm=lambda: load(
-                    folder, rooms, loaded, Path(options.record), float(seconds)
-                ),
-            )
+            record = Path(options.record)
+            study.run(cases, warm=lambda: load(folder, rooms, loaded, record))
     finally:
         for room in loaded.values():
             room.close()
