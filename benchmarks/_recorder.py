@@ -11,6 +11,12 @@ from types import CodeType
 import pytest
 
 
+def not_cached(function):
+    """In place of ``functools.cache``: a cached helper runs for the first test only."""
+    function.cache_clear = lambda: None
+    return function
+
+
 class Recorder:
     """Pytest plugin that records for every passing test its seconds and functions.
 
@@ -22,8 +28,7 @@ class Recorder:
         self.source, self.path = f"{source}/", path
         self.tests, self.seen = {}, set()
         self.of_fixture, self.of_file = defaultdict(set), defaultdict(set)
-        # A cached helper would run for the first test only.
-        functools.cache = lambda function: function
+        functools.cache = not_cached
         self.profiler = None
         self.start()
 
