@@ -1,10 +1,11 @@
 """Tables in pictures: where a legend's entries stand."""
 
 import itertools
+from typing import NamedTuple
 
 import pytest
 
-from clearwood.charts.table import MARK, legend_of, measures
+from clearwood.charts.table import MARK, legend_of, measures, opened
 
 NAMES = ["short", "two words", "a name of some more words", "b", "end of the line"]
 
@@ -40,3 +41,17 @@ def test_an_entry_that_is_too_long_takes_several_lines():
     assert all(text.x + measure(text.text) <= 120.0 for text in found.texts)
     last = found.texts[-1]
     assert last.text == "b" and last.y > max(text.y for text in found.texts[:-1])
+
+
+def test_a_table_fills_the_width_of_a_new_figure():
+    plt = pytest.importorskip("matplotlib.pyplot")
+
+    class Laid(NamedTuple):
+        width: float
+        height: float
+
+    ax, table = opened(None, lambda width, size: Laid(width, 100.0))
+    inner = ax.get_window_extent().width * 72 / ax.figure.dpi
+    assert table.width == pytest.approx(inner)
+    assert ax.get_xlim() == (0.0, table.width)
+    plt.close(ax.figure)

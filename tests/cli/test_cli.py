@@ -502,6 +502,8 @@ def test_columns_are_called_what_people_call_them(table, tmp_path):
     failed(simplify(table, *quick, as_csv), "'column'")
     as_json.write_text('["dose"]')
     failed(simplify(table, *quick, as_json), "column_info")
+    os.truncate(as_json, 2**24 + 1)
+    failed(simplify(table, *quick, as_json), "16,777,217 bytes are more")
 
 
 @pytest.mark.parametrize("method", ["in-trees", "node-harvest"])

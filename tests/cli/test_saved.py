@@ -300,6 +300,12 @@ def test_every_verb_learns_what_columns_are_called(verb, folder, tmp_path):
     assert failed(run(*asked, columns))
 
 
+def test_a_validation_document_states_a_purpose(folder, tmp_path):
+    asked = ("--out", tmp_path / "document.html")
+    result = run("validate", folder / "rules.json", folder / "new.csv", *asked)
+    assert result.exit_code == 2 and "--purpose" in result.stderr
+
+
 def test_monitoring_is_that_of_python(folder, rules, frame):
     new = frame.assign(dose=frame["dose"] + 0.4)
     new.to_csv(folder / "later.csv", index=False)

@@ -344,6 +344,9 @@ def test_dates_with_and_without_a_zone_are_not_compared(written):
             read_table_of(space, both)
         nothing = space.encode(read_table_of(space, written("at,b\n,1\n", "n")))
         assert np.isnan(nothing).all()
+    mostly = written("at\n2019-04-01 12:00Z\n2019-04-02 12:00Z\n2019-04-03\n")
+    with refuses(InputError, match="2019-04-03"):
+        read_table(mostly)
 
 
 def test_only_columns_that_rules_ask_are_read(written):

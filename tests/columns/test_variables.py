@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from tests.wording import refuses
 
-from clearwood.columns.variables import read_variables, table_of
+from clearwood.columns.variables import read_variables, row_of, table_of
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureSpace
 
@@ -71,6 +71,28 @@ def test_numbers_of_few_rows_are_continuous_unless_one_occurs_again():
 def test_columns_of_no_distribution_are_refused(column):
     with refuses(InputError):
         read_variables(pd.DataFrame({"x": column}))
+
+
+@pytest.mark.parametrize("n_rows", [20, 60])
+def test_half_of_the_cells_or_twenty_may_differ(n_rows):
+    n_levels = max(20, n_rows // 2)
+    column = [f"level {i % n_levels}" for i in range(n_rows)]
+    (levels,) = read_variables(pd.DataFrame({"x": column})).categories
+    assert len(levels) == n_levels
+    if n_rows > 20:
+        column = [f"level {i % (n_levels + 1)}" for i in range(n_rows)]
+        with pytest.raises(InputError, match="31 different values in 60 cells"):
+            read_variables(pd.DataFrame({"x": column}))
+
+
+def test_a_row_of_which_some_columns_are_known():
+    table = pd.DataFrame({"hue": ["red", "blue"] * 20, "size": np.arange(40) / 7})
+    features = read_variables(table)
+    row = row_of(features, {"hue": "red"})
+    assert row[0] == features.encode(table)[0, 0] and np.isnan(row[1])
+    np.testing.assert_array_equal(row_of(features, {1: 0.5}), [np.nan, 0.5])
+    with refuses(InputError, match="'hue' to 'green'"):
+        row_of(features, {"hue": "green"})
 
 
 def test_columns_that_are_not_there_are_named():

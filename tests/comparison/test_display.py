@@ -121,6 +121,15 @@ def test_a_model_far_below_is_said_to_be():
         assert near.ax_.get_ylim()[0] < error
 
 
+def test_a_constant_far_above_the_others_is_named_at_the_upper_end():
+    points = [point("list", k, e) for k, e in ((1, 3.0), (3, 0.3), (9, 0.2))]
+    display = FrontierDisplay.from_frontier(frontier(points, model_error=0.1)).plot()
+    top = display.ax_.get_ylim()[1]
+    assert top < 3.0
+    notes = {text.get_text(): text.xy[1] for text in display.ax_.texts}
+    assert notes["\N{UPWARDS ARROW} 1 rule: 3"] == top
+
+
 @pytest.mark.parametrize("n_methods", [1, 4, 12])
 def test_no_text_lies_on_another(n_methods):
     names = ["$x^$_", "a longer name of a method", *(f"m{k}" for k in range(10))]

@@ -161,7 +161,13 @@ def test_histograms_hold_their_edges():
     expected = [0.0, 0.25, 0.25, 0.375, 0.375, 0.0, 1.0]
     np.testing.assert_allclose(np.exp(leaf.log_density(values)), expected)
     assert expected == [naive.leaf_density(leaf, row) for row in values]
-    assert leaf.statistics(values, np.arange(7.0)).tolist() == [3.0, 7.0]
+    statistics = leaf.statistics(values, np.arange(7.0))
+    assert statistics.tolist() == [3.0, 7.0]
+    found = leaf.estimated(statistics, 2.0, np.ones(1))
+    np.testing.assert_allclose(found.probabilities, [5 / 14, 9 / 14])
+    assert leaf.fault([0]) is None
+    for edges in ([-1.0, 0.0, np.inf], [0.0, -1.0, 2.0], [-1.0, 2.0]):
+        assert Histogram(0, np.array(edges), leaf.probabilities).fault([0])
 
 
 def test_wide_trees_do_not_underflow():

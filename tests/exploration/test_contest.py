@@ -44,6 +44,16 @@ def test_boosting_fits_a_column_that_a_fold_does_not_know(kind):
     assert len(np.unique(fitted.predict(X.assign(x=1.0)))) == 1
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_linear_model_prints_at_most_thirty_coefficients(n_classes):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, 40)))
+    y = pd.qcut(X.sum(axis=1), n_classes, labels=False).to_numpy()
+    boosting, line, *_ = contenders("classification")
+    fitted = line.fit(X, y, boosting.fit(X, y, None, 0), 0)
+    assert 20 < np.count_nonzero(fitted.coef_) <= 30
+
+
 def test_auc_and_its_error_are_those_of_all_pairs():
     rng = np.random.default_rng(0)
     positive, score = rng.random(60) < 0.3, rng.integers(0, 8, 60) / 8

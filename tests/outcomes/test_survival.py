@@ -108,6 +108,14 @@ def test_long_curves_keep_few_times_and_all_horizons():
     np.testing.assert_allclose(curve.at([777.5]), 1 - 777 / 2000, atol=1e-5)
 
 
+def test_before_the_first_event_all_survive_without_an_error():
+    time = np.array([2.0, 3.0, 5.0, 7.0])
+    curve = curve_of(time, time > 2, time > 0, np.ones(4), 4, (1.0, 3.0))
+    before = curve.times.index(1.0)
+    assert (curve.survival[before], curve.error[before]) == (1.0, 0.0)
+    assert curve.error[curve.times.index(3.0)] > 0.0
+
+
 def test_targets_of_survival_are_told_from_others():
     frame = pd.DataFrame({"years": [1.0, 2.0], "died": [True, False]})
     y = check_survival(frame, 2)

@@ -8,7 +8,12 @@ import clearwood as cw
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.schema import features_of
 from clearwood.projection.predictive_draws import PredictiveDraws
-from clearwood.projection.trees import project_trees, projection_problem, value_bins
+from clearwood.projection.trees import (
+    project_trees,
+    projection_problem,
+    scores_of,
+    value_bins,
+)
 from clearwood.references import Reference
 from clearwood.rules import Training
 
@@ -53,6 +58,23 @@ def test_refinement_is_done_where_it_is_asked_for_only(rows):
             np.mean((said.predict(rows) - either(rows)) ** 2) for said in (tree, alone)
         ]
     assert max(apart[True]) < 1e-3 < 0.1 < min(apart[False])
+
+
+@pytest.mark.parametrize("rank", [1, 3, 12])
+def test_scores_of_draws_keep_distances_between_rows(rank):
+    """In as many columns as the draws have directions."""
+    rng = np.random.default_rng(0)
+    draws = rng.normal(size=(12, rank)) @ rng.normal(size=(rank, 40))
+    draws -= draws.mean()
+    said = PredictiveDraws(draws, np.ones((12, 40)))
+    scores, _ = scores_of(said, "mean", np.full(40, 1 / 40))
+    assert scores.shape[1] in (rank, rank + 1)
+    unit = np.sqrt(np.mean(draws**2))
+    found, expected = (
+        ((one[:, None] - one[None]) ** 2).sum(axis=2)
+        for one in (scores, draws.T / unit / np.sqrt(12))
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("refine", [True, False])

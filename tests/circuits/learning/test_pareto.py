@@ -10,6 +10,7 @@ from tests.wording import warns
 
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.learning.clusters import ALPHA
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.pareto import (
     FrontPoint,
@@ -118,6 +119,8 @@ def test_what_the_rules_make(table):
     two = space.mixture(*everything, rng)
     assert isinstance(two.node, Sum) and len(two.children) == 2
     assert all(child.columns.all() for child in two.children)
+    sizes = np.array([len(child.rows) for child in two.children])
+    np.testing.assert_allclose(two.node.weights, (sizes + ALPHA) / (500 + 2 * ALPHA))
     later = space.mixture(np.arange(300, 500), everything[1], rng)
     rows = np.concatenate([child.rows for child in later.children])
     assert sorted(rows.tolist()) == list(range(300, 500))

@@ -72,6 +72,7 @@ def test_boxes_do_not_touch_and_curves_join_them(graph, width, size, with_number
             ]
             assert at
             ends -= {at[0]}
+        assert link.points[1][0] >= link.points[0][0]  # to the right of the first box
 
 
 def test_what_matters_is_shown_and_the_rest_is_counted():
