@@ -55,6 +55,6 @@ def test_numbers_are_short():
 def test_probabilities_are_nought_or_one_only_where_they_are():
     shown = {
         0.0: "0", 0.0004999: "<0.001", 0.0006: "0.001", 0.0014: "0.001",
-        0.9994: "0.999", 0.9996: ">0.999", 1.0: "1",
+        0.9994: "0.999", 0.9995: ">0.999", 0.9996: ">0.999", 1.0: "1",
     }  # fmt: skip
     assert [probability_text(p) for p in shown] == list(shown.values())

@@ -1,6 +1,7 @@
 """Charts: both writers show the same marks between the same ends."""
 
 import matplotlib
+import matplotlib.pyplot
 import numpy as np
 import pytest
 from tests._html.hostile import HOSTILE, tags_of
@@ -8,7 +9,7 @@ from tests.charts.drawn import dots, elements, lines, texts
 
 from clearwood._words.labels import printable
 from clearwood.charts.chart import Axis, Chart, Panel, draw, svg
-from clearwood.charts.marks import SHAPES, Area, Level, Note, Points
+from clearwood.charts.marks import SHAPES, Area, Key, Level, Note, Points
 
 matplotlib.use("agg")
 X = [0.0, 1.0, 2.0, 4.0]
@@ -120,3 +121,16 @@ def test_without_marks_that_say_how_far_axes_have_ends():
     for y in ([np.nan], [3.0], [np.inf, 3.0], [1e308, -1e308]):
         drawn = svg(one(Points(range(len(y)), y, dots=3.0)), "c")
         assert "nan" not in drawn and "inf" not in drawn
+
+
+def test_an_entry_of_the_legend_alone_draws_nothing():
+    figure, ax = matplotlib.pyplot.subplots()
+    ax.set(xlim=(-1, 2), ylim=(-1, 2))
+    figure.canvas.draw()
+    before = np.asarray(figure.canvas.buffer_rgba()).copy()
+    Key("a colour", "first", "red").draw(ax)
+    figure.canvas.draw()
+    changed = (np.asarray(figure.canvas.buffer_rgba()) != before).any(axis=2)
+    assert changed.sum() < 9, changed.sum()
+    assert ax.get_legend_handles_labels()[1] == ["a colour"]
+    matplotlib.pyplot.close(figure)

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from tests.wording import refuses
 
+from clearwood.columns.info import ColumnInfo, info_of_more
 from clearwood.columns.schema import MOST_TEXTS, features_of
 from clearwood.exceptions import InputError
 
@@ -139,3 +140,10 @@ def test_labels_are_those_of_the_rows_that_count_in_the_order_of_their_texts():
     assert features_of(frame, counted).categories == (("a", "b"),)
     mixed = pd.Series([10, "9", 9, "1"], dtype=object).astype("category")
     assert features_of(pd.DataFrame({"it": mixed})).categories == (("1", 10, 9, "9"),)
+
+
+def test_further_rows_widen_the_kind_of_a_column():
+    kinds = [ColumnInfo(kind=kind) for kind in ("binary", "binary", "integer", "date")]
+    rows = np.array([[0.0, 2.0, 0.5, 0.5], [1.0, np.nan, 1.0, 1.0]])
+    found = [info.kind for info in info_of_more(kinds, rows)]
+    assert found == ["binary", "integer", "number", "date"]

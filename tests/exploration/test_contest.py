@@ -76,6 +76,12 @@ def test_scores_are_those_of_scikit_learn():
     entry = values.entry(Contender("p", None), values.y + 2.0)
     assert entry.scores.loss == pytest.approx(2.0)
     assert entry.scores.loss_error == pytest.approx(0.0, abs=1e-9)
+    noise = np.random.default_rng(1).normal(size=200)
+    entry = values.entry(Contender("p", None), values.y + noise)
+    squares = noise**2
+    assert entry.scores.loss == pytest.approx(np.sqrt(squares.mean()))
+    error = squares.std() / np.sqrt(200) / (2 * entry.scores.loss)  # delta method
+    assert entry.scores.loss_error == pytest.approx(error)
 
 
 def test_the_constant_is_that_of_the_other_folds():

@@ -116,6 +116,15 @@ def test_a_teacher_that_says_one_thing_is_followed_or_not():
     assert MEAN.fidelity(same, 0.2) == 0.0
 
 
+def test_losses_of_classes_are_divergences_weighted_by_the_total():
+    rng, outcome = np.random.default_rng(0), ClassProbabilities()
+    target, predicted = rng.dirichlet([1.0, 2.0, 3.0], size=(2, 20))
+    expected = (target * np.log(target / predicted)).sum(axis=1)
+    total = rng.uniform(0.5, 4.0, size=20)
+    found = outcome.proper_losses(total[:, None] * target, 3.0 * predicted)
+    np.testing.assert_allclose(found, total * expected, rtol=1e-9)
+
+
 def test_errors_and_concordance():
     other = np.array([1.0, 4.0, 6.0])
     assert CLASSES.mean_loss(VALUES, other) == pytest.approx(1 / 3)
@@ -179,6 +188,14 @@ def test_quantiles_of_a_sample_are_those_of_its_order_statistics():
     own = values[values > 0]
     expected = Quantile(level=0.5).estimate(own, np.ones(len(own)))[0]
     assert above == pytest.approx(expected, abs=1e-3)
+
+
+def test_the_quantile_of_answers_is_the_first_that_so_much_does_not_exceed():
+    answers, ones = np.arange(10.0), np.ones(10)
+    for level, expected in ((0.1, 0.0), (0.5, 4.0), (0.51, 5.0), (0.9, 8.0)):
+        assert Quantile(level=level).aggregate(answers[::-1], ones) == expected
+    # Three tenths of sums that are rounded.
+    assert Quantile(level=0.3).aggregate(answers, np.full(10, 0.1)) == 2.0
 
 
 @pytest.mark.parametrize("level", [0.1, 0.5, 0.9])

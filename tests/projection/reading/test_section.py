@@ -1,6 +1,7 @@
 """What pages say of projections: every number by hand, on the rows handed in."""
 
 import copy
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -251,6 +252,8 @@ def test_the_size_path_is_drawn_with_the_reference(values, rows):
     errors = [np.sqrt(((tree.predict(X) - y) ** 2).mean()) for tree in values.trees_]
     told = [float(line["cells"][1]) for line in chart["lines"]["rows"]]
     assert told == pytest.approx(errors, rel=0.006)
+    told = re.findall(r"with (\d+ (?:leaf|leaves)(?: \(chosen\))?)", chart["words"])
+    assert told == 2 * ["1 leaf", "2 leaves (chosen)", "4 leaves"]
     # Down is better: the larger tree is drawn below the constant.
     heights = dots(chart["svg"], "first")[:, 1]
     assert np.argsort(heights)[::-1].tolist() == np.argsort(errors).tolist()
