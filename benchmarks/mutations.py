@@ -231,35 +231,27 @@ def write_page(study):
         for room in rooms
         for path in files_in(room)
     )
-    by_group = {}
+    by_group, files, total = {}, {}, Counter()
     for row in study.rows():
-        room = room_of(row["file"])
-        for group in ((row["lot"], room), (row["lot"], "all")):
-            by_group.setdefault(group, []).append(row)
-    for (lot, room), rows in sorted(by_group.items()):
-        counts = Counter(row["outcome"] for row in rows)
-        kinds = Counter(
-            verdicts.get(place_of(row), ("open", ""))[0]
-            for row in rows
-            if row["outcome"] == "survived"
-        )
-        n_real = len(rows) - kinds["equivalent"]
-        table.append(
-            [lot, room, len({row["file"] for row in rows}), len(rows),
-             kinds["equivalent"], n_real, counts["detected"],
-             rate(counts["detected"], n_real), counts["detected later"],
-             kinds["removed"], kinds["open"]]
-        )  # fmt: skip
-    for row in study.rows():
-        if row["outcome"] != "detected":
+        verdict, why = row["outcome"], ""
+        if verdict == "survived":
             verdict, why = verdicts.get(place_of(row), ("open", ""))
-            if row["outcome"] == "detected later":
-                verdict = "detected later"
-            change = row["change"].replace("|", "\\|")
-            survivors.append([row["lot"], row["file"], f"`{change}`", verdict, why])
-    kinds = Counter(row[3] for row in survivors)
-    n_real = len(study.rows()) - kinds["equivalent"]
-    today = n_real - kinds["open"]
+        if row["outcome"] != "detected":
+            change = "`{}`".format(row["change"].replace("|", "\\|"))
+            survivors.append([row["lot"], row["file"], change, verdict, why])
+        total[verdict] += 1
+        for room in (room_of(row["file"]), "all"):
+            by_group.setdefault((row["lot"], room), Counter())[verdict] += 1
+            files.setdefault((row["lot"], room), set()).add(row["file"])
+    for (lot, room), kinds in sorted(by_group.items()):
+        n_real = kinds.total() - kinds["equivalent"]
+        table.append(
+            [lot, room, len(files[lot, room]), kinds.total(), kinds["equivalent"],
+             n_real, kinds["detected"], rate(kinds["detected"], n_real),
+             kinds["detected later"], kinds["removed"], kinds["open"]]
+        )  # fmt: skip
+    n_real = total.total() - total["equivalent"]
+    today = n_real - total["open"]
     header = [
         "sample", "package", "files", "planted", "equivalent", "valid", "detected",
         "share [95 % interval]", "detected later", "code removed", "undetected",
@@ -272,18 +264,19 @@ def write_page(study):
         "mutants. The tests are those of the package (with its examples in docstrings) "
         "that run the mutant's function, or all of them if none was recorded to, of "
         f"those that fill {SECONDS} seconds, some of every file. Mutants that only "
-        "other tests detect, such as those of estimators that use a search, count as "
-        "undetected; the shares are therefore underestimates."
+        "tests of other packages detect, such as those of estimators that use a "
+        "search, are not in the share, which is therefore an underestimate."
         + (f" Not run: {', '.join(without)}." if without else ""),
         "Survivors were reviewed by hand. Equivalent: no documented behaviour changes "
         "(the same result, or an equally good one, such as a limit of work, a tie, or "
         "another style of a figure). Mutants that are detected by tests written for "
-        f"them, or by expensive tests beyond the first {BUDGET:.0f} seconds (*detected "
-        "later*), are not in the share. The interval is Wilson's. "
+        "them, by those of other packages, or by expensive tests beyond the first "
+        f"{BUDGET:.0f} seconds (*detected later*) are not in the share. The interval "
+        "is Wilson's. "
         f"Of all {n_real} valid mutants, {today} are detected by the current tests, or "
         "their code was removed.",
         markdown_table(header, table),
-        "Mutants that were not detected. Removed: the code was not needed.",
+        "Mutants that were not detected at once. Removed: the code was not needed.",
         markdown_table(["sample", "file", "change", "verdict", "reason"], survivors),
     )
 
