@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
 from tests.circuits import naive
 from tests.circuits.test_estimators import people
 from tests.wording import refuses, same_lines, warns
@@ -91,6 +92,11 @@ def test_the_model_of_the_class_is_chosen_on_new_rows():
     assert found.chosen_ == "naive Bayes"  # with three rows of a class as well
     X = rng.normal(size=(800, 1)) + 1.5 * y[:, None] + 0.1 * rng.normal(size=(800, 8))
     assert cw.SPNClassifier(random_state=0).fit(X, y).chosen_ != "naive Bayes"
+
+
+def test_the_model_of_the_class_is_not_known_before_fit():
+    with pytest.raises(NotFittedError, match="SPNClassifier"):
+        cw.SPNClassifier().chosen_  # noqa: B018
 
 
 def test_what_cells_say_is_what_is_lost_without_them(fitted):

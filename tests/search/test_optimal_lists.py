@@ -82,6 +82,8 @@ def test_the_best_list_and_all_features_by_brute_force(seed, kind, size):
         grid, loss, orders, size[0], max_literals=size[1], tolerance=tolerance
     )
     assert found.is_complete
+    single = [(mask, used) for mask, used in boxes_of(grid, orders, 1) if any(mask)]
+    assert found.n_splits == sum(not all(mask) for mask, _ in single) / 2
     assert found.best.loss == pytest.approx(least, abs=1e-8)
     assert found.bound == pytest.approx(least, abs=1e-8)
     near = {k: v for k, v in every.items() if v <= least + tolerance + 1e-8}
