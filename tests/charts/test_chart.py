@@ -9,7 +9,7 @@ from tests.charts.drawn import dots, elements, lines, texts
 
 from clearwood._words.labels import printable
 from clearwood.charts.chart import Axis, Chart, Panel, draw, svg
-from clearwood.charts.marks import SHAPES, Area, Key, Level, Note, Points
+from clearwood.charts.marks import SHAPES, Area, Key, Level, Note, Points, Span
 
 matplotlib.use("agg")
 X = [0.0, 1.0, 2.0, 4.0]
@@ -121,6 +121,14 @@ def test_without_marks_that_say_how_far_axes_have_ends():
     for y in ([np.nan], [3.0], [np.inf, 3.0], [1e308, -1e308]):
         drawn = svg(one(Points(range(len(y)), y, dots=3.0)), "c")
         assert "nan" not in drawn and "inf" not in drawn
+
+
+def test_a_band_stands_between_its_ends():
+    chart = one(Span(1.0, 3.0, "quiet", "grey"), x=Axis("across", 0.0, 4.0))
+    (band,) = elements(svg(chart, "c"), "rect", "quiet")
+    (line,) = lines(svg(one(Points([1, 3], [0, 1]), x=Axis("across", 0.0, 4.0)), "c"))
+    left, width = float(band.get("x")), float(band.get("width"))
+    np.testing.assert_allclose([left, left + width], line[:, 0], atol=0.11)
 
 
 def test_an_entry_of_the_legend_alone_draws_nothing():

@@ -13,6 +13,7 @@ from tests.wording import refuses, same_lines, same_text
 import clearwood as cw
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.exploration import contest
+from clearwood.exploration.explore import _lines
 from clearwood.exploration.section import section
 
 SHORT = {"seconds": 0.01, "random_state": 0}
@@ -226,3 +227,13 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
     names = [entry.contender.name for entry in found.entries]
     assert names == ["constant", "gradient boosting", "linear model"]
     assert found.best is not None
+
+
+def test_lines_that_repeat_an_exploration_have_what_is_not_the_default():
+    python, command = _lines("a b.csv", "y", None, 30, None, 1)[1:]
+    assert python == "found = cw.explore('a b.csv', target='y', random_state=1)"
+    assert command == "clearwood explore 'a b.csv' --target y --random-state 1"
+    python, command = _lines("a.csv", None, None, 31, "2020", 1)[1:]
+    assert "seconds=31, held_out_from='2020'" in python
+    assert command == "clearwood explore a.csv --seconds 31 --random-state 1"
+    assert len(_lines(None, "y", object(), 30, None, 1)) == 2
