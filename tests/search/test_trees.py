@@ -206,15 +206,17 @@ def test_lookahead_tries_missing_values_on_both_sides_of_every_cut():
 
 
 @pytest.mark.parametrize("missing", [False, True])
-def test_of_many_cuts_some_are_tried_with_equal_numbers_between(missing):
+@pytest.mark.parametrize("most", [2, 3, 8])
+def test_of_many_cuts_some_are_tried_with_equal_numbers_between(missing, most):
     codes = np.random.default_rng(0).permutation(np.arange(1000) // 10 * 2)
     codes[:50] = 200 if missing else codes[:50]
     grid = numeric_grid(codes[:, None].astype(np.uint8), 200)
     loss = Loss.squares(codes * 1.0, np.ones(1000))
     root = root_of(make_tree_problem(grid, loss, np.ones(1000)))
-    _, masks = spread_cuts(grid, root.rows, np.array([0]), 8)
-    n_cuts = 4 if missing else 8
-    assert len(masks) == 8 and len(np.unique(masks[:, :-1], axis=0)) == n_cuts
+    _, masks = spread_cuts(grid, root.rows, np.array([0]), most)
+    n_cuts = most // 2 if missing else most
+    assert len(masks) == n_cuts * (1 + missing)
+    assert len(np.unique(masks[:, :-1], axis=0)) == n_cuts
     rows = np.bincount(codes, minlength=201)[:-1]
     upto = np.unique(masks[:, :-1] @ rows)
     between = np.diff([0, *upto, rows.sum()])
