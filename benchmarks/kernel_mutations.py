@@ -5,8 +5,8 @@
 As `benchmarks.mutations`, for C++: a random sample of places in every package is
 changed one at a time in a copy of the repository. Mutants that do not compile are
 replaced. Then the tests of the package run until one fails; a crash, or a much longer
-CPU time than without the bug, counts as detection. Needs CMake and a C++ compiler.
-Survivors are reviewed by hand in ``results/kernel_mutations_judged.csv``.
+CPU time than without the bug, counts as detection. Needs CMake, nanobind and a C++
+compiler. Survivors are reviewed by hand in ``results/kernel_mutations_judged.csv``.
 """
 
 import importlib
