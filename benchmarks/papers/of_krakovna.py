@@ -243,7 +243,7 @@ def of_sequences():
                    "**Another text**: the thesis' file was not found; files of the "
                    "Linux 6.12 kernel, of 97 characters in place of 100; two epochs.",
                    "Another text: even hidden Markov models, which do not depend on "
-                   "the training of networks, differ by 0.25 to 0.3."),
+                   "the training of networks, differ by 0.25 to 0.33."),
         tree_sizes(),
         Item("Figures 20 to 24", "convergence, coloured text, trees of units",
              "sequences.text", "sequences_text",
