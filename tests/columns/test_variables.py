@@ -81,7 +81,7 @@ def test_half_of_the_cells_or_twenty_may_differ(n_rows):
     assert len(levels) == n_levels
     if n_rows > 20:
         column = [f"level {i % (n_levels + 1)}" for i in range(n_rows)]
-        with pytest.raises(InputError, match="31 different values in 60 cells"):
+        with refuses(InputError, match="31"):
             read_variables(pd.DataFrame({"x": column}))
 
 
