@@ -222,7 +222,7 @@ def write_page(study):
     without = [room for room in ROOMS if all(r["room"] != room for r in study.rows())]
     study.write_markdown(
         "Mutation tests of compiled kernels",
-        "Random samples of the one-token mutants of the C++ code, equally many of "
+        "A random sample of the one-token mutants of the C++ code, equally many of "
         "every package, so that the share of all weights packages equally, not "
         "mutants. The tests are those of the package, and for a large one those of "
         "its kernels. Survivors were reviewed by hand, and tested again with tests "

@@ -251,7 +251,6 @@ def write_page(study):
              kinds["detected later"], kinds["removed"], kinds["open"]]
         )  # fmt: skip
     n_real = total.total() - total["equivalent"]
-    today = n_real - total["open"]
     header = [
         "sample", "package", "files", "planted", "equivalent", "valid", "detected",
         "share [95 % interval]", "detected later", "code removed", "undetected",
@@ -259,22 +258,21 @@ def write_page(study):
     without = [room for room in ROOMS if room not in rooms]
     study.write_markdown(
         "Mutation tests of Python code",
-        f"Random samples of the {n_places:,} one-token mutants of the library, equally "
-        "many of every package, so that the share of all weights packages equally, not "
-        "mutants. The tests are those of the package (with its examples in docstrings) "
-        "that run the mutant's function, or all of them if none was recorded to, of "
-        f"those that fill {SECONDS} seconds, some of every file. Mutants that only "
-        "tests of other packages detect, such as those of estimators that use a "
-        "search, are not in the share, which is therefore an underestimate."
+        f"A random sample of the {n_places:,} one-token mutants of the library: "
+        f"{MOST} of every package (the same change of one line counts once), so that "
+        "the share of all weights packages equally, not mutants. Each mutant is tested "
+        "with the tests of its package, and its examples in docstrings, that run the "
+        f"mutant's function. Of large packages only tests of {SECONDS} seconds are "
+        f"used, some of every file; for each mutant, the first {BUDGET:.0f} seconds of "
+        "tests. Mutants that only tests of other packages detect, such as those of "
+        "estimators that use a search, are not in the share, which is therefore an "
+        "underestimate. The interval is Wilson's."
         + (f" Not run: {', '.join(without)}." if without else ""),
         "Survivors were reviewed by hand. Equivalent: no documented behaviour changes "
         "(the same result, or an equally good one, such as a limit of work, a tie, or "
-        "another style of a figure). Mutants that are detected by tests written for "
-        "them, by those of other packages, or by expensive tests beyond the first "
-        f"{BUDGET:.0f} seconds (*detected later*) are not in the share. The interval "
-        "is Wilson's. "
-        f"Of all {n_real} valid mutants, {today} are detected by the current tests, or "
-        "their code was removed.",
+        "another style of a figure). Detected later: by other tests, or by a test that "
+        "was written for the mutant, which is no evidence for other mutants. "
+        f"{total['open']} of the {n_real} valid mutants remain undetected.",
         markdown_table(header, table),
         "Mutants that were not detected at once. Removed: the code was not needed.",
         markdown_table(["sample", "file", "change", "verdict", "reason"], survivors),

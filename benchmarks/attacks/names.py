@@ -93,12 +93,18 @@ def page_of(case, names):
     return page
 
 
-LINES = ("text", ["class", "style", "x", "y", "text-anchor"]), ("/", "text")
-"""Tags of a line of text in a chart, of which long names have several."""
+LINE = [("text", ["class", "style", "x", "y", "text-anchor"]), ("/", "text")]
+"""Tags of a line of text in a chart; a long name takes several lines."""
 
 
 def tags_in(page):
-    return [tag for tag in tags_of(page) if tag not in LINES]
+    """All tags without complete lines of text."""
+    found = []
+    for tag in tags_of(page):
+        found.append(tag)
+        if found[-2:] == LINE:
+            del found[-2:]
+    return found
 
 
 def pages(case, chunks):

@@ -230,10 +230,10 @@ def of_sequences():
                    "thesis.",
                    "The LSTM trained by the thesis' schedule, which depends on the "
                    "unstated number of characters to an update, is worse than with "
-                   "Adam by 0.09; the others use Adam and are better. The continuous "
-                   "HMM depends on its start: four on one network give -2.72 to "
-                   "-2.84. That some networks fit the training rows less closely is "
-                   "not explained."),
+                   "Adam by 0.09; most of the others, with Adam, are better than "
+                   "printed, three worse by 0.01 to 0.02. The continuous HMM depends "
+                   "on its start: four on one network give -2.72 to -2.84. That some "
+                   "networks fit the training rows less closely is not explained."),
         characters("ptb", "Table 16",
                    "Same text and parts; two epochs where the thesis has ten.",
                    "Two epochs are too few for 15 and 20 units: held-out pieces still "

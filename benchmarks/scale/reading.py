@@ -51,8 +51,8 @@ Agreement is that with the forest on 5,000 new rows."""
 HARD_TEXT = """\
 **Large in other ways.** The model is histogram gradient boosting of scikit-learn with
 default settings (20 rounds for many classes), and for deep trees a forest. Memory is
-the peak of the process minus its memory before the search for rules. Cases without a
-row were not measured."""
+the peak of the process minus its memory before the search for rules. With 50 classes
+and more, ten rules agree with the model in less than a third of the rows."""
 
 
 def main():

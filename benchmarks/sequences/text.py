@@ -65,9 +65,10 @@ SETTING = (
 )
 WORDS = """## Summary
 
-- **13 of 18 rows of table 15 are better than in the thesis**, two equal at its two
-  digits, three worse by .01 to .02 (sequential hybrid 15+20, joint hybrids 15+10 and
-  20+10). They are means of three seeds, which differ by .02.
+- **Of the 18 rows of HMMs and networks in table 15, 13 are better than in the thesis**,
+  two equal at its two digits, three worse by .01 to .02 (sequential hybrid 15+20, joint
+  hybrids 15+10 and 20+10): means of three seeds, with standard deviations of .004 to
+  .042. The two other rows are worse, see below.
 - **The joint hybrid is better than the LSTM with as many units in all pairs**, by .08
   on average. It also has more parameters, and fits its HMM to the prediction only.
   **The sequential hybrid** is better in most pairs, by .02 with ten states and .05 with
@@ -86,23 +87,22 @@ WORDS = """## Summary
   the state one step before, it improves by .2.
 - **Targets.** The HMM with 10 states and the joint hybrid reach theirs with all seeds.
   With the thesis' ten epochs, the LSTM and the sequential hybrid do so with one seed of
-  three: held-out perplexity still decreases. **With 20 epochs, all networks reach their
+  three. **With 20 epochs, all networks reach their
   targets but for one seed of the sequential hybrid, which misses by .001, and both
   hybrids are better than the LSTM with the same seed in all.**
-- **The HMM with 20 states misses -2.44 with every seed**, by .001 to .009. The number
-  of restarts is not the reason. In a separate trial, of 128 starts a quarter were
+- **The HMM with 20 states misses -2.44 with every seed**, by .001 to .009.
+  More work helps little: in a separate trial, of 128 starts a quarter were
   continued on four times as many characters, at three times the cost: -2.434, -2.447
   and -2.453. Eight starts on 100,000 characters gave -2.450 to -2.476, 16 on 50,000
   -2.450 to -2.453, and 120 sweeps of Gibbs sampling instead of EM change less than
   .002.
 - **The test text is harder for networks than held-out pieces** of the training text, by
-  .09 on average, so that differences between seeds are larger on it; for HMMs it is as
-  easy as the training text.
+  .09 on average; for HMMs it is as easy as the training text.
 - **Penn Treebank** (table 16), one seed, two epochs: networks with five and ten units
-  are better than the thesis', or equal within .002, sequential hybrids with 15 units
-  equal (to .006), LSTMs with 15 and 20 and hybrids with 20 worse (by .01 to .07): two
-  epochs are too few for them, held-out pieces still improve in the second, and the
-  thesis has ten. The continuous HMM is better by .14.
+  (with Adam) are better than the thesis', or equal within .002, sequential hybrids with
+  15 units equal (to .006), LSTMs with 15 and 20 and hybrids with 20 worse (by .01 to
+  .07): two epochs are too few for them, held-out pieces still improve in the second,
+  and the thesis has ten. The continuous HMM is better by .14.
 - **Penn Treebank and Linux**: for equal numbers of units and states, the joint hybrid
   is better than the sequential one, and that than the LSTM, in all pairs. On Linux
   (table 14) all differ greatly from the thesis, hidden Markov models by .3: it is

@@ -128,6 +128,7 @@ def test_a_band_stands_between_its_ends():
     (band,) = elements(svg(chart, "c"), "rect", "quiet")
     (line,) = lines(svg(one(Points([1, 3], [0, 1]), x=Axis("across", 0.0, 4.0)), "c"))
     left, width = float(band.get("x")), float(band.get("width"))
+    # Pixels have one decimal.
     np.testing.assert_allclose([left, left + width], line[:, 0], atol=0.11)
 
 
@@ -139,6 +140,6 @@ def test_an_entry_of_the_legend_alone_draws_nothing():
     Key("a colour", "first", "red").draw(ax)
     figure.canvas.draw()
     changed = (np.asarray(figure.canvas.buffer_rgba()) != before).any(axis=2)
-    assert changed.sum() < 9, changed.sum()
+    assert changed.sum() < 9  # pixels of the stroke of a rectangle without an area
     assert ax.get_legend_handles_labels()[1] == ["a colour"]
     matplotlib.pyplot.close(figure)

@@ -8,7 +8,12 @@ import polars as pl
 import pytest
 from tests.wording import refuses
 
-from clearwood.columns.variables import read_variables, row_of, table_of
+from clearwood.columns.variables import (
+    MANY_LEVELS,
+    read_variables,
+    row_of,
+    table_of,
+)
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureSpace
 
@@ -73,16 +78,15 @@ def test_columns_of_no_distribution_are_refused(column):
         read_variables(pd.DataFrame({"x": column}))
 
 
-@pytest.mark.parametrize("n_rows", [20, 60])
-def test_half_of_the_cells_or_twenty_may_differ(n_rows):
-    n_levels = max(20, n_rows // 2)
-    column = [f"level {i % n_levels}" for i in range(n_rows)]
-    (levels,) = read_variables(pd.DataFrame({"x": column})).categories
-    assert len(levels) == n_levels
-    if n_rows > 20:
-        column = [f"level {i % (n_levels + 1)}" for i in range(n_rows)]
-        with refuses(InputError, match="31"):
-            read_variables(pd.DataFrame({"x": column}))
+@pytest.mark.parametrize(("n_rows", "most"), [(30, MANY_LEVELS), (60, 30)])
+def test_half_of_the_cells_or_twenty_may_differ(n_rows, most):
+    def column(n_levels):
+        return pd.DataFrame({"x": [f"level {i % n_levels}" for i in range(n_rows)]})
+
+    (levels,) = read_variables(column(most)).categories
+    assert len(levels) == most
+    with refuses(InputError, match=str(most + 1)):
+        read_variables(column(most + 1))
 
 
 def test_a_row_of_which_some_columns_are_known():

@@ -51,7 +51,8 @@ def test_a_linear_model_prints_at_most_thirty_coefficients(n_classes):
     y = pd.qcut(X.sum(axis=1), n_classes, labels=False).to_numpy()
     boosting, line, *_ = contenders("classification")
     fitted = line.fit(X, y, boosting.fit(X, y, None, 0), 0)
-    assert 20 < np.count_nonzero(fitted.coef_) <= 30
+    # More than a half, which would be left if two classes had two sets of them.
+    assert 15 < np.count_nonzero(fitted.coef_) <= 30
 
 
 def test_auc_and_its_error_are_those_of_all_pairs():

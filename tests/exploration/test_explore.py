@@ -233,7 +233,7 @@ def test_lines_that_repeat_an_exploration_have_what_is_not_the_default():
     python, command = _lines("a b.csv", "y", None, 30, None, 1)[1:]
     assert python == "found = cw.explore('a b.csv', target='y', random_state=1)"
     assert command == "clearwood explore 'a b.csv' --target y --random-state 1"
-    python, command = _lines("a.csv", None, None, 31, "2020", 1)[1:]
-    assert "seconds=31, held_out_from='2020'" in python
+    command = _lines("a.csv", None, None, 31, None, 1)[2]
     assert command == "clearwood explore a.csv --seconds 31 --random-state 1"
-    assert len(_lines(None, "y", object(), 30, None, 1)) == 2
+    _, python = _lines("a.csv", "y", object(), 31, "model", 1)  # no command has one
+    assert "model=model, seconds=31, held_out_from='model'" in python

@@ -83,6 +83,7 @@ def test_the_best_list_and_all_features_by_brute_force(seed, kind, size):
     )
     assert found.is_complete
     single = [(mask, used) for mask, used in boxes_of(grid, orders, 1) if any(mask)]
+    # Both sides of a split are boxes.
     assert found.n_splits == sum(not all(mask) for mask, _ in single) / 2
     assert found.best.loss == pytest.approx(least, abs=1e-8)
     assert found.bound == pytest.approx(least, abs=1e-8)
