@@ -87,15 +87,14 @@ WORDS = """## Summary
   the state one step before, it improves by .2.
 - **Targets.** The HMM with 10 states and the joint hybrid reach theirs with all seeds.
   With the thesis' ten epochs, the LSTM and the sequential hybrid do so with one seed of
-  three. **With 20 epochs, all networks reach their
-  targets but for one seed of the sequential hybrid, which misses by .001, and both
-  hybrids are better than the LSTM with the same seed in all.**
-- **The HMM with 20 states misses -2.44 with every seed**, by .001 to .009.
-  More work helps little: in a separate trial, of 128 starts a quarter were
-  continued on four times as many characters, at three times the cost: -2.434, -2.447
-  and -2.453. Eight starts on 100,000 characters gave -2.450 to -2.476, 16 on 50,000
-  -2.450 to -2.453, and 120 sweeps of Gibbs sampling instead of EM change less than
-  .002.
+  three. **With 20 epochs, all networks reach their targets but for one seed of the
+  sequential hybrid, which misses by .001, and both hybrids are better than the LSTM
+  with the same seed in all.**
+- **The HMM with 20 states misses -2.44 with every seed**, by .001 to .009. More work
+  helps little: in a separate trial, of 128 starts a quarter were continued on four
+  times as many characters, at three times the cost: -2.434, -2.447 and -2.453. Eight
+  starts on 100,000 characters gave -2.450 to -2.476, 16 on 50,000 -2.450 to -2.453,
+  and 120 sweeps of Gibbs sampling instead of EM change less than .002.
 - **The test text is harder for networks than held-out pieces** of the training text, by
   .09 on average; for HMMs it is as easy as the training text.
 - **Penn Treebank** (table 16), one seed, two epochs: networks with five and ten units
